@@ -1,0 +1,33 @@
+"""A passage: the unit that is indexed, shown to the model, quoted and cited."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+#: Characters of text in one passage at most. Longer ones bury the quotable sentence, shorter ones (600) cost recall.
+MAX_PASSAGE_CHARS = 1_600
+
+
+class Passage(BaseModel):
+    """One heading-level piece of a documentation page.
+
+    Attributes:
+        id: Short and unique in its index (``p17``); what a model cites. Not shaped like a path: models copy paths.
+        page: The page's file, relative to the site's root, with forward slashes (``guide/install.html``).
+        anchor: The id of the element that the passage stands under, without ``#``; empty for the top of the page.
+        url: Address relative to the site's root, as a reader's browser should open it: page, ``#anchor``, or a text
+            fragment (``#:~:text=``) where there is no anchor.
+        title: The page's title.
+        path: The headings above and at the passage, outermost first.
+        text: The passage as plain text; code keeps its lines.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    page: str
+    anchor: str
+    url: str
+    title: str
+    path: tuple[str, ...] = ()
+    text: str

@@ -1,0 +1,90 @@
+"""What an engine gets: messages and tools, before any dialect is rendered; and what comes back, chunk by chunk."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Role = Literal["system", "user", "model", "tool"]
+EndReason = Literal["stop", "length", "cancelled"]
+
+
+class ToolSpec(BaseModel):
+    """A tool as the model sees it: one declaration in the prompt. ``parameters`` is a JSON Schema object."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class CallSpec(BaseModel):
+    """A tool call as it stands in a prompt or comes out of a parser."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class PromptMessage(BaseModel):
+    """One message of a prompt.
+
+    Attributes:
+        role: ``model`` for the assistant, ``tool`` for the result of a call.
+        content: The text, with every control token of the dialect already broken (prompt/envelopes).
+        calls: The calls that a ``model`` message made, in order.
+        name: For ``tool``: the tool that answered.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    role: Role
+    content: str = ""
+    calls: tuple[CallSpec, ...] = ()
+    name: str | None = None
+
+
+class Prompt(BaseModel):
+    """All that an engine gets for one dispatch. The first message is the system message."""
+
+    model_config = ConfigDict(frozen=True)
+
+    messages: tuple[PromptMessage, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    thinking: bool = False
+
+
+class GenerateOptions(BaseModel):
+    """How to generate. ``max_output_tokens`` is the generation cap, held back from the window as the output reserve."""
+
+    model_config = ConfigDict(frozen=True)
+
+    max_output_tokens: int = 1_024
+
+
+class Usage(BaseModel):
+    """Tokens that a dispatch cost, where the engine knows them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    prompt_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class Chunk(BaseModel):
+    """One piece of an engine's stream.
+
+    ``text`` is raw dialect text (it may hold control tokens, cut anywhere); ``thinking`` and ``call`` come only from
+    engines that parse by themselves; ``end`` is the last chunk and the only one with ``reason``.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["text", "thinking", "call", "end"]
+    text: str = ""
+    call: CallSpec | None = None
+    reason: EndReason | None = None
+    usage: Usage = Usage()

@@ -1,0 +1,135 @@
+"""The typed events of a turn. They stream to the widget, the terminal and the trace as JSON objects with a ``type``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from py_agent.model.passage import Passage
+
+TurnStatus = Literal["answered", "abstained", "uncited", "interrupted", "failed"]
+
+
+class Source(BaseModel):
+    """A checked citation: the passage was read this turn and the quote stands in it.
+
+    ``url`` is relative to the site's root (see ``Passage.url``); the widget resolves it against the manifest's base.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    passage: str
+    page: str
+    anchor: str
+    url: str
+    title: str
+    path: tuple[str, ...] = ()
+    quote: str = ""
+
+    @classmethod
+    def of(cls, passage: Passage, quote: str = "") -> Source:
+        """The citation of ``passage``, with the words that were checked against it."""
+        return cls(passage=passage.id, quote=quote, **passage.model_dump(include=_SHARED))
+
+
+_SHARED = {"page", "anchor", "url", "title", "path"}
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class TurnStart(_Event):
+    """A turn began; the reader's question is already stored, as open."""
+
+    type: Literal["turn_start"] = "turn_start"
+    turn: str
+    thread: str
+    question: str
+    message: str
+
+
+class Status(_Event):
+    """What the turn is doing now, for a status line."""
+
+    type: Literal["status"] = "status"
+    phase: Literal["planning", "searching", "reading", "answering", "checking"]
+    detail: str = ""
+
+
+class AnswerDelta(_Event):
+    """The next piece of the answer's Markdown, shown while it is still a draft."""
+
+    type: Literal["answer_delta"] = "answer_delta"
+    text: str
+
+
+class AnswerReset(_Event):
+    """The draft was rejected: drop what ``answer_delta`` has brought so far."""
+
+    type: Literal["answer_reset"] = "answer_reset"
+    reason: str
+
+
+class ToolStart(_Event):
+    """A tool is about to run. ``call`` is the call's id in this turn."""
+
+    type: Literal["tool_start"] = "tool_start"
+    call: str
+    tool: str
+    arguments: dict[str, object]
+
+
+class ToolEnd(_Event):
+    """A tool has run. ``shown`` is the text that the model sees of the result, handle or inline."""
+
+    type: Literal["tool_end"] = "tool_end"
+    call: str
+    tool: str
+    is_error: bool
+    shown: str
+    ms: float
+
+
+class GateFired(_Event):
+    """A gate held the model's output back and sent a correction."""
+
+    type: Literal["gate"] = "gate"
+    gate: str
+    reason: str
+
+
+class Dispatch(_Event):
+    """One model request has ended: its exact prompt and completion. Only the trace keeps the texts."""
+
+    type: Literal["dispatch"] = "dispatch"
+    number: int
+    purpose: Literal["planner", "worker"]
+    prompt: str
+    completion: str
+    prompt_tokens: int
+    ms: float
+
+
+class TurnEnd(_Event):
+    """A turn ended. ``answer`` is final Markdown; ``sources`` are checked; ``related`` are the best passages of a turn
+    that found no answer. For ``failed``, ``error`` has ``code``, ``message`` and ``hint``."""
+
+    type: Literal["turn_end"] = "turn_end"
+    turn: str
+    thread: str
+    message: str
+    status: TurnStatus
+    answer: str
+    sources: tuple[Source, ...] = ()
+    related: tuple[Source, ...] = ()
+    error: dict[str, str] | None = None
+    dispatches: int = 0
+    ms: float = 0.0
+
+
+Event = Annotated[
+    TurnStart | Status | AnswerDelta | AnswerReset | ToolStart | ToolEnd | GateFired | Dispatch | TurnEnd,
+    Field(discriminator="type"),
+]

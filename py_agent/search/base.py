@@ -1,0 +1,57 @@
+"""The search boundary: what the harness asks of an index."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from py_agent.model.passage import Passage
+
+
+class Hit(BaseModel):
+    """A passage that a query found. ``score`` only orders hits of one query."""
+
+    model_config = ConfigDict(frozen=True)
+
+    passage: Passage
+    score: float
+
+
+class SearchResult(BaseModel):
+    """The answer to one query.
+
+    Attributes:
+        query: The query as asked.
+        hits: Best first.
+        missing: Content words of the query that none of the hits holds, even after typo repair: the evidence for
+            "not in these docs".
+        repaired: Query words that were read as another word of the index (typos): ``{"rnage": "range"}``.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    query: str
+    hits: tuple[Hit, ...]
+    missing: tuple[str, ...] = ()
+    repaired: dict[str, str] = {}
+
+
+class Searcher(Protocol):
+    """An opened index."""
+
+    async def search(self, query: str, top: int = 5) -> SearchResult:
+        """Ranks passages for ``query``. Yields to the event loop while it works, so that stop works meanwhile."""
+        ...
+
+    def passage(self, passage_id: str) -> Passage:
+        """The passage with this id.
+
+        Raises:
+            KeyError: The index has no such passage.
+        """
+        ...
+
+    def page(self, page: str) -> tuple[Passage, ...]:
+        """The passages of one page in reading order; empty if the index has no such page."""
+        ...

@@ -1,0 +1,96 @@
+// Every message that crosses a port, on one screen a port. The Python twin is py_agent/browser/protocol.py; a test
+// compares the two. Requests carry an `id`; each is answered exactly once, by `result` or `error` with the same id
+// (a stream: any number of `chunk`, then `end` or `error`). Messages are plain JSON; only BODIES travel as bytes.
+
+/** Version of all ports together: a page and a worker from different builds refuse each other at `start`. */
+export const PROTOCOL_VERSION = 1;
+
+/** page -> session */
+export const SESSION_REQUESTS = Object.freeze({
+  start: ["version", "assets", "config"], //   first message, once; answered by `state` messages, not by `result`
+  ask: ["id", "text", "thread", "page"], //     thread: id or null (the latest); page: address the reader is on; `event`s follow
+  stop: ["id", "ask"], //                       ask: the id of the ask to stop
+  search: ["id", "query", "top"], //            result: {query, hits: [{passage, score}], missing, repaired}
+  thread: ["id"], //                            result: {thread, messages, kept, notice}: the latest thread, empty if none
+  new_thread: ["id"], //                        result as `thread`
+});
+
+/** session -> page */
+export const SESSION_REPLIES = Object.freeze({
+  state: ["state", "message", "code", "hint", "engine"], // state: one of STATES; code, hint: for failed / waiting; engine: EngineInfo when ready
+  event: ["id", "event"], //                    id: of the ask; event: one of py_agent/runner/events.py
+  result: ["id", "value"],
+  error: ["id", "error"], //                    error: {code, message, hint}
+});
+
+/** loading -> ready | failed; waiting: another tab leads, search is relayed to it; it goes on to loading when that tab closes */
+export const STATES = Object.freeze(["loading", "waiting", "ready", "failed"]);
+
+/** harness -> engine worker */
+export const ENGINE_REQUESTS = Object.freeze({
+  load: ["id", "wasm", "model", "backend", "window"], // wasm: folder URL; model: URL; backend: CPU | GPU | GPU_ARTISAN; window: tokens
+  generate: ["id", "prompt", "max_output_tokens", "credit"], // prompt: py_agent/model/prompt.py as JSON; credit: chunks that may be under way
+  credit: ["ask", "chunks"], //                 no answer: the harness has taken `chunks` more of stream `ask`
+  cancel: ["id", "ask"],
+  count_tokens: ["id", "text"], //              result: number or null
+  unload: ["id"],
+});
+
+/** engine worker -> harness */
+export const ENGINE_REPLIES = Object.freeze({
+  up: ["lock"], //                              the worker runs and holds the Web Lock named `lock`: being granted it means death
+  progress: ["id", "loaded", "total"],
+  chunk: ["id", "text"],
+  end: ["id", "chunks", "reason", "prompt_tokens", "output_tokens"], // chunks: how many there were: none may be lost
+  device_lost: ["reason"], //                   every call and stream is then rejected with code `lost`, once
+  result: ["id", "value"],
+  error: ["id", "error"],
+});
+
+/** harness -> storage worker; `spool_write` carries a body, `spool_read` answers with one */
+export const STORAGE_REQUESTS = Object.freeze({
+  open: ["id", "wasm", "directory"], //         wasm: URL of sqlite3.wasm; result: {persistent, notice}
+  execute: ["id", "sql", "params"], //          result: rows as objects
+  transaction: ["id", "statements"], //         statements: [[sql, params]]: all or none
+  spool_write: ["id", "key"],
+  spool_read: ["id", "key", "start", "end"],
+  spool_size: ["id", "key"],
+  spool_delete: ["id", "prefix"],
+  close: ["id"],
+});
+
+/** storage worker -> harness */
+export const STORAGE_REPLIES = Object.freeze({
+  up: ["lock"],
+  result: ["id", "value"],
+  error: ["id", "error"],
+});
+
+/**
+ * Where the built files are, as absolute URLs: the loader knows them (the build writes them in) and hands them on.
+ * @typedef {object} Assets
+ * @property {string} widget  ES module of the widget
+ * @property {string} session ES module: the session worker's entry
+ * @property {string} host    ES module: the harness host, for `data-harness="main"`
+ * @property {string} engine  classic script: the engine worker
+ * @property {string} storage ES module: the storage worker
+ * @property {string} litertWasm folder, with a trailing slash
+ * @property {string} sqliteWasm sqlite3.wasm
+ * @property {{module: string, index: string, stdlib: string, lock: string}} pyodide `index`: folder, with a trailing slash
+ * @property {Archive[]} archives  stored zips to unpack into site-packages, in order
+ */
+
+/** @typedef {{name: string, url: string, sha256: string, bytes: number}} Archive */
+
+/**
+ * What the site's owner chose, checked by web/config.js, addresses absolute.
+ * @typedef {object} SessionConfig
+ * @property {string} index   the manifest's URL
+ * @property {"extractive" | "litert"} engine
+ * @property {string | null} modelUrl
+ * @property {"CPU" | "GPU" | "GPU_ARTISAN"} backend
+ * @property {number} window  context window in tokens
+ * @property {"worker" | "main"} harness
+ */
+
+/** @typedef {{code: string, message: string, hint: string}} WireError */
