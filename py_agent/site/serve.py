@@ -105,7 +105,9 @@ class SiteServer:
         return f"http://localhost:{self._server.server_address[1]}"
 
     def __enter__(self) -> SiteServer:
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(POLL_S,), name="site-server", daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(POLL_S,), name="site-server", daemon=True
+        )
         self._thread.start()
         return self
 
