@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import http
 import io
+import os
 import threading
 import urllib.parse
 from collections.abc import Mapping
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO
 
 from py_agent.model.errors import AgentError
 
@@ -139,8 +140,11 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    extensions_map: ClassVar[dict[str, str]] = {**SimpleHTTPRequestHandler.extensions_map, **_TYPES}
     server: _Server
+
+    def guess_type(self, path: str | os.PathLike[str]) -> str:
+        """By the table above first: the system's own may not know modules and wasm."""
+        return _TYPES.get(Path(path).suffix.lower()) or super().guess_type(path)
 
     def translate_path(self, path: str) -> str:
         path = urllib.parse.urlsplit(path).path
