@@ -6,34 +6,22 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from py_agent.model.passage import Passage
+from py_agent.model.record import Source, TurnStatus
 
-TurnStatus = Literal["answered", "abstained", "uncited", "interrupted", "failed"]
-
-
-class Source(BaseModel):
-    """A checked citation: the passage was read this turn and the quote stands in it.
-
-    ``url`` is relative to the site's root (see ``Passage.url``); the widget resolves it against the manifest's base.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    passage: str
-    page: str
-    anchor: str
-    url: str
-    title: str
-    path: tuple[str, ...] = ()
-    quote: str = ""
-
-    @classmethod
-    def of(cls, passage: Passage, quote: str = "") -> Source:
-        """The citation of ``passage``, with the words that were checked against it."""
-        return cls(passage=passage.id, quote=quote, **passage.model_dump(include=_SHARED))
-
-
-_SHARED = {"page", "anchor", "url", "title", "path"}
+__all__ = [
+    "AnswerDelta",
+    "AnswerReset",
+    "Dispatch",
+    "Event",
+    "GateFired",
+    "Source",
+    "Status",
+    "ToolEnd",
+    "ToolStart",
+    "TurnEnd",
+    "TurnStart",
+    "TurnStatus",
+]
 
 
 class _Event(BaseModel):
