@@ -3,6 +3,7 @@
 
 import { Backend, Engine, SamplerType, getGlobalLiteRtLm, hasGlobalLiteRtLm, loadLiteRtLm } from "@litert-lm/core";
 import { explain } from "./enginefailure.js";
+import { keep, recent, tameConsole } from "./enginelog.js";
 import { Failure, describe, toWire } from "./failure.js";
 import { holdLife } from "./lifeline.js";
 import { openModel } from "./model.js";
@@ -35,9 +36,6 @@ const GPU_SETTINGS = Object.freeze({
 /** Arg-max: the only sampling that works on all three backends, and a turn can be repeated. */
 const SAMPLER = Object.freeze({ type: SamplerType.TOP_P, k: 1, p: 0.95, temperature: 1, seed: 1 });
 
-/** Lines of the library's log that are kept for the console when something fails. */
-const LOG_LINES = 20;
-
 /** @type {(message: any) => void} */
 const post = (message) => /** @type {any} */ (globalThis).postMessage(message);
 
@@ -49,8 +47,6 @@ let lost = false;
 const streams = new Map();
 /** @type {Promise<unknown>} */
 let last = Promise.resolve();
-/** @type {string[]} */
-const log = [];
 
 globalThis.onmessage = ({ data: message }) => {
   if (message.type === "credit") {
@@ -103,7 +99,7 @@ async function load({ id, wasm, model, backend, window: tokens }) {
     });
   } catch (thrown) {
     const failure = explain(thrown, "load_failed", `The model ${model} does not load on ${backend}`, "Is it whole, and made for this backend?");
-    console.debug(`LiteRT-LM: ${log.join("\n")}`);
+    console.debug(`LiteRT-LM said last:\n${recent()}`);
     throw failure;
   }
   window = tokens;
@@ -121,11 +117,7 @@ async function requireAdapter() {
 /** @param {string} wasm folder, with a trailing slash */
 async function loadLibrary(wasm) {
   if (hasGlobalLiteRtLm()) return;
-  // The glue resolves its .wasm against the worker's own address, and writes every INFO line to the console as an error.
-  const keep = (/** @type {string} */ line) => {
-    log.push(line);
-    if (log.length > LOG_LINES) log.shift();
-  };
+  // Without `locateFile` the glue looks for its .wasm beside the worker's own address.
   Object.assign(globalThis, { Module: { locateFile: (/** @type {string} */ file) => wasm + file, print: keep, printErr: keep } });
   try {
     await loadLiteRtLm(wasm);
@@ -242,4 +234,5 @@ async function cancel({ id, ask }) {
   if (!lost) post({ type: "result", id, value: null });
 }
 
+tameConsole();
 holdLife(post);

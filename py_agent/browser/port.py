@@ -124,8 +124,8 @@ class WorkerPort:
                         self._wire.post({"type": "credit", "ask": call, "chunks": CREDIT_STEP})
                 yield item
         finally:
-            self._streams.pop(call, None)
-            if not ended:
+            # A stream that was lost is forgotten already: a cancel would spawn a fresh worker for nothing.
+            if self._streams.pop(call, None) is not None and not ended:
                 self._spawn_task(self._cancel(call))
 
     async def cancel_streams(self) -> None:
@@ -149,8 +149,9 @@ class WorkerPort:
                 await self.request({"type": "cancel", "ask": call})
         except TimeoutError:
             self.restart(f"The {self._name} did not stop within {CANCEL_PATIENCE_S:.0f} s and was ended.")
-        except AgentError:
-            pass  # the worker is gone, and the stream with it: that is what was wanted
+        except AgentError as error:
+            if error.code != "lost":  # lost: the worker is gone and the stream with it, which is what was wanted
+                self.restart(f"The {self._name} could not stop and was ended. {error}")
 
     def _spawn_task(self, work: Any) -> None:
         """Runs ``work`` on its own: a generator that is being closed must not wait."""
