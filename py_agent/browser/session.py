@@ -68,11 +68,20 @@ class Session:
 
     def receive(self, message: dict[str, Any]) -> None:
         """Starts to handle one message of the page; returns at once."""
-        task = asyncio.get_running_loop().create_task(self._answer(message))
+        call = str(message.get("id"))
+        asking = message.get("type") == "ask"
+        if asking and any(not task.cancelling() for task in self._asks.values()):
+            error = AgentError(
+                "Another question is still being answered.", hint="Wait for it, or stop it first.", code="busy"
+            )
+            self._send({"type": "error", "id": call, "error": error.to_json()})
+            return
+        # Whoever stops and asks again at once must not be refused: the new turn waits for the end of the old one.
+        stopping = tuple(self._asks.values()) if asking else ()
+        task = asyncio.get_running_loop().create_task(self._answer(message, stopping))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        if message.get("type") == "ask":
-            call = str(message.get("id"))
+        if asking:
             self._asks[call] = task
             task.add_done_callback(lambda _: self._asks.pop(call, None))
 
@@ -83,9 +92,11 @@ class Session:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _answer(self, message: dict[str, Any]) -> None:
+    async def _answer(self, message: dict[str, Any], first: tuple[asyncio.Task[None], ...]) -> None:
         call = message.get("id")
         try:
+            if first:
+                await asyncio.wait(first)
             missing = missing_fields(SESSION_REQUESTS, message)
             handler = self._handlers.get(str(message.get("type")))
             if missing or handler is None:
@@ -114,10 +125,6 @@ class Session:
 
     async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         call = str(message["id"])
-        if any(ask != call for ask in self._asks):
-            raise AgentError(
-                "Another question is still being answered.", hint="Wait for it, or stop it first.", code="busy"
-            )
         thread = message["thread"] or await self._current_thread()
         end = await self._agent.run_turn(
             thread, str(message["text"]), emit=lambda event: self._emit(call, event), page=message["page"]

@@ -160,6 +160,21 @@ async def test_a_second_question_is_refused_while_one_is_answered(page: Page, ag
     assert (await page.call("ask", "3", text="Three?", thread=None, page=None))["type"] == "result"
 
 
+async def test_stop_and_ask_at_once_answers_the_second_question(page: Page, agent: FakeAgent) -> None:
+    agent.go.clear()
+    page.session.receive({"type": "ask", "id": "1", "text": "One?", "thread": None, "page": None})
+    while not agent.asked:
+        await asyncio.sleep(0)
+    page.session.receive({"type": "stop", "id": "2", "ask": "1"})
+    await page.answer("2")
+    page.session.receive({"type": "ask", "id": "3", "text": "Two?", "thread": None, "page": None})
+    agent.go.set()
+    assert (await page.answer("1"))["error"]["code"] == "stopped"
+    assert (await page.answer("3"))["value"]["answer"] == "Yes"
+    states = [message["state"] for message in (await page.call("thread", "4"))["value"]["messages"]]
+    assert states == ["interrupted", "done", "done"]
+
+
 async def test_search_is_answered_while_a_question_runs(page: Page, agent: FakeAgent) -> None:
     agent.go.clear()
     page.session.receive({"type": "ask", "id": "1", "text": "One?", "thread": None, "page": None})
