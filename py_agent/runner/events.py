@@ -8,12 +8,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from py_agent.model.record import Source, TurnStatus
 
+#: What a turn is doing, for a status line.
+Phase = Literal["planning", "searching", "reading", "answering", "checking"]
+
 __all__ = [
     "AnswerDelta",
     "AnswerReset",
     "Dispatch",
     "Event",
     "GateFired",
+    "Phase",
     "Source",
     "Status",
     "ToolEnd",
@@ -42,7 +46,7 @@ class Status(_Event):
     """What the turn is doing now, for a status line."""
 
     type: Literal["status"] = "status"
-    phase: Literal["planning", "searching", "reading", "answering", "checking"]
+    phase: Phase
     detail: str = ""
 
 
