@@ -8,6 +8,10 @@ import { Line } from "./line.js";
 import { PROTOCOL_VERSION } from "./protocol.js";
 import { Relay } from "./relay.js";
 
+// For pages that bring their own Python code: Python with our packages, and lines to the workers.
+export { Stopwatch, bootPython } from "./boot.js";
+export { Line } from "./line.js";
+
 /** @typedef {import("./protocol.js").Assets} Assets */
 /** @typedef {import("./protocol.js").SessionConfig} SessionConfig */
 /** @typedef {import("./protocol.js").WireError} WireError */

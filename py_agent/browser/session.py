@@ -83,7 +83,7 @@ class Session:
         task.add_done_callback(self._tasks.discard)
         if asking:
             self._asks[call] = task
-            task.add_done_callback(lambda _: self._asks.pop(call, None))
+            task.add_done_callback(lambda _: self._asks.pop(call, None))  # also of a task that never ran
 
     async def close(self) -> None:
         """Stops what runs."""
@@ -93,35 +93,44 @@ class Session:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _answer(self, message: dict[str, Any], first: tuple[asyncio.Task[None], ...]) -> None:
+        """Sends the one answer; an ask has ended by then, so that the page may send the next at once."""
         call = message.get("id")
+        stopped = False
         try:
             if first:
                 await asyncio.wait(first)
-            missing = missing_fields(SESSION_REQUESTS, message)
-            handler = self._handlers.get(str(message.get("type")))
-            if missing or handler is None:
-                raise AgentError(
-                    f"The page sent a request that the session does not understand: {message.get('type')!r}"
-                    + (f" without {', '.join(missing)}" if missing else "")
-                    + ".",
-                    hint="Reload the page: its parts may be of two builds.",
-                    code="bad_call",
-                )
-            self._send({"type": "result", "id": call, "value": await handler(message)})
+            answer = {"type": "result", "id": call, "value": await self._value(message)}
         except AgentError as error:
-            self._send({"type": "error", "id": call, "error": error.to_json()})
+            answer = {"type": "error", "id": call, "error": error.to_json()}
         except asyncio.CancelledError:
-            stopped = {"code": "stopped", "message": "The question was stopped.", "hint": ""}
-            self._send({"type": "error", "id": call, "error": stopped})
-            raise
+            stopped = True
+            stop = AgentError("The question was stopped.", code="stopped")
+            answer = {"type": "error", "id": call, "error": stop.to_json()}
         except Exception as error:
             # A programming error: the reader must not wait for ever, and the text is what a report needs.
-            failure = {
-                "code": "internal",
-                "message": f"The assistant failed: {type(error).__name__}: {error}.",
-                "hint": "Ask again. If it happens again, report it with this text.",
-            }
-            self._send({"type": "error", "id": call, "error": failure})
+            failure = AgentError(
+                f"The assistant failed: {type(error).__name__}: {error}.",
+                hint="Ask again. If it happens again, report it with this text.",
+                code="internal",
+            )
+            answer = {"type": "error", "id": call, "error": failure.to_json()}
+        self._asks.pop(str(call), None)
+        self._send(answer)
+        if stopped:
+            raise asyncio.CancelledError
+
+    async def _value(self, message: dict[str, Any]) -> Any:
+        missing = missing_fields(SESSION_REQUESTS, message)
+        handler = self._handlers.get(str(message.get("type")))
+        if handler is None or missing:
+            raise AgentError(
+                f"The page sent a request that the session does not understand: {message.get('type')!r}"
+                + (f" without {', '.join(missing)}" if missing else "")
+                + ".",
+                hint="Reload the page: its parts may be of two builds.",
+                code="bad_call",
+            )
+        return await handler(message)
 
     async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         call = str(message["id"])

@@ -2,111 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 from py_agent.model.errors import StorageError
-from py_agent.model.record import Source, StoredMessage, StoredThought, StoredToolCall, TurnRecord
 from py_agent.storage.sqlite import SqliteConnection
 from py_agent.storage.store import Store
+from tests.storage import behaviours
 
 
-@pytest.fixture
-async def store() -> Store:
+@pytest.mark.parametrize("behaviour", behaviours.ALL, ids=lambda behaviour: behaviour.__name__)
+async def test_over_the_stdlib(behaviour: Callable[[Store], Awaitable[None]]) -> None:
     store = Store(SqliteConnection())
     await store.open()
-    return store
-
-
-SOURCE = Source(passage="p1", page="a.html", anchor="x", url="a.html#x", title="A", path=("A", "X"), quote="Zitat „ä“")
-
-
-def record(question: str, thread: str = "t1", turn: str = "turn1") -> TurnRecord:
-    return TurnRecord(
-        turn=turn,
-        thread=thread,
-        question=question,
-        answer=StoredMessage(
-            id=f"answer-{turn}",
-            thread=thread,
-            turn=turn,
-            role="assistant",
-            content="**Yes** 🙂",
-            model_content="Yes",
-            status="answered",
-            sources=(SOURCE,),
-        ),
-        tool_calls=(
-            StoredToolCall(
-                id=f"call-{turn}", tool="search_docs", arguments={"query": "ä"}, checksum="c", shown="h", spool_key="k"
-            ),
-        ),
-        thoughts=(StoredThought(id=f"thought-{turn}", kind="plan", text="search first"),),
-    )
-
-
-async def test_a_question_is_stored_as_open_before_anything_else(store: Store) -> None:
-    question = await store.open_question("t1", "Does it?")
-    (message,) = await store.history("t1")
-    assert (message.id, message.role, message.state, message.content) == (question, "user", "open", "Does it?")
-    assert await store.latest_thread() == "t1"
-
-
-async def test_a_committed_turn_comes_back_whole(store: Store) -> None:
-    turn = record(await store.open_question("t1", "Does it?"))
-    await store.commit_turn(turn)
-    question, answer = await store.history("t1")
-    assert (question.state, question.turn) == ("done", "turn1")
-    assert answer == turn.answer
-    assert await store.tool_calls("t1") == list(turn.tool_calls)
-    assert await store.thoughts("t1") == list(turn.thoughts)
-
-
-async def test_a_turn_that_cannot_be_written_whole_leaves_no_trace(store: Store) -> None:
-    first = record(await store.open_question("t1", "One?"))
-    await store.commit_turn(first)
-    question = await store.open_question("t1", "Two?")
-    clashing = record(question, turn="turn2").model_copy(update={"answer": first.answer})
-    with pytest.raises(StorageError):
-        await store.commit_turn(clashing)
-    assert [message.state for message in await store.history("t1")] == ["done", "done", "open"]
-    assert len(await store.tool_calls("t1")) == 1
-
-
-async def test_only_open_questions_become_interrupted(store: Store) -> None:
-    done = await store.open_question("t1", "One?")
-    await store.commit_turn(record(done))
-    open_question = await store.open_question("t1", "Two?")
-    await store.mark_interrupted(done)
-    await store.mark_interrupted(open_question)
-    assert [message.state for message in await store.history("t1")] == ["done", "done", "interrupted"]
-
-
-async def test_what_a_killed_tab_left_open_is_marked_at_the_next_start(store: Store) -> None:
-    await store.open_question("t1", "One?")
-    await store.open_question("t2", "Two?")
-    await store.interrupt_open_questions()
-    states = [message.state for thread in ("t1", "t2") for message in await store.history(thread)]
-    assert states == ["interrupted", "interrupted"]
-
-
-async def test_the_latest_thread_is_the_one_that_was_started_last(store: Store) -> None:
-    assert await store.latest_thread() is None
-    first = await store.new_thread()
-    second = await store.new_thread()
-    assert first != second
-    await store.open_question(first, "in the older one")
-    assert await store.latest_thread() == second
-    assert await store.history(second) == []
+    await behaviour(store)
 
 
 async def test_a_file_keeps_threads_over_a_restart(tmp_path: Path) -> None:
     path = tmp_path / "threads.db"
     store = Store(SqliteConnection(path))
     await store.open()
-    turn = record(await store.open_question("t1", "Does it?"))
+    turn = behaviours.record(await store.open_question("t1", "Does it?"))
     await store.commit_turn(turn)
     await store.close()
     again = Store(SqliteConnection(path))
@@ -116,12 +34,9 @@ async def test_a_file_keeps_threads_over_a_restart(tmp_path: Path) -> None:
     await again.close()
 
 
-async def test_a_closed_store_says_so(store: Store) -> None:
+async def test_a_closed_store_says_so() -> None:
+    store = Store(SqliteConnection())
+    await store.open()
     await store.close()
     with pytest.raises(StorageError, match="closed"):
         await store.history("t1")
-
-
-async def test_questions_that_come_together_are_all_kept(store: Store) -> None:
-    await asyncio.gather(*(store.open_question("t1", f"question {number}") for number in range(20)))
-    assert len(await store.history("t1")) == 20
