@@ -102,8 +102,8 @@ class World:
         return [event.prompt for event in self.of("dispatch")]
 
 
-def call(name: str, **arguments: Any) -> str:
-    return render_call(CallSpec(name=name, arguments=arguments))
+def call(tool: str, /, **arguments: Any) -> str:
+    return render_call(CallSpec(name=tool, arguments=arguments))
 
 
 PLAN = call("make_plan", answer_kind="doc_cited", tools_to_use=["search_docs", "provide_answer"], answer_scope="brief")

@@ -13,14 +13,14 @@ from py_agent.prompt.envelopes import break_tokens
 def turns_of(messages: Iterable[StoredMessage]) -> list[HistoryTurn]:
     """Question and answer of each finished turn, oldest first.
 
-    Questions that died are left out: a model would answer them instead of the new one. So are tool results and
-    thoughts: they belong to their turn.
+    Questions without an answer are left out: a model would answer them instead of the new one. So are tool results
+    and thoughts: they belong to their turn.
     """
     turns: list[HistoryTurn] = []
     question: StoredMessage | None = None
     for message in messages:
         if message.role == "user":
-            question = message if message.state == "done" else None
+            question = message
         elif question is not None:
             turns.append((_prompt("user", question), _prompt("model", message)))
             question = None

@@ -23,8 +23,8 @@ NONCE_BYTES = 4
 # `<name|>`, with any name, and the words that stand in plain angle brackets.
 _TOKEN = re.compile(
     r"""<(?=
-        \| \s? [\w"'./:-]{1,40} \s? \|? >
-      | /? [\w"'./:-]{1,40} \s? \| >
+        \| [\w"'./:-]{1,40} \|? >
+      | /? [\w"'./:-]{1,40} \| >
       | /? (?:start_of_turn|end_of_turn|bos|eos|pad|unk|mask|s|think|tool_call|tool_response|
              start_of_image|end_of_image|image_soft_token|unused\d+) >
     )""",

@@ -29,10 +29,14 @@ State = Literal["text", "thought", "call", "done"]
 
 @dataclass
 class Piece:
-    """What became certain: ``text`` for the reader, ``thinking``, or the ``call`` text that has arrived so far."""
+    """What became certain: ``text`` for the reader, ``thinking``, or the ``call`` text that has arrived so far.
+
+    ``number`` tells the calls of one output apart, counted from 0.
+    """
 
     kind: Literal["text", "thinking", "call"]
     text: str
+    number: int = 0
 
 
 @dataclass
@@ -70,6 +74,7 @@ class StreamSplitter:
         self._pads = 0
         self._inside_string = False
         self._call = ""
+        self._number = -1
 
     @property
     def done(self) -> bool:
@@ -126,6 +131,7 @@ class StreamSplitter:
         self._pending = self._pending[len(marker) :]
         if marker == gemma4.CALL:
             self._state, self._call, self._inside_string = "call", "", False
+            self._number += 1
         elif marker in _THOUGHTS:
             self._state, self._close = "thought", _THOUGHTS[marker]
         elif marker in _STOPS:
@@ -163,14 +169,14 @@ class StreamSplitter:
             keep = min(_safe(self._pending, marker) for marker in markers)
             self._call += self._pending[:keep]
             self._pending = self._pending[keep:]
-            pieces.append(Piece("call", self._call))
+            pieces.append(Piece("call", self._call, self._number))
             return False
         at, marker = found
         if marker == gemma4.QUOTE:
             self._inside_string = not self._inside_string
             self._call += self._pending[: at + len(marker)]
             self._pending = self._pending[at + len(marker) :]
-            pieces.append(Piece("call", self._call))
+            pieces.append(Piece("call", self._call, self._number))
             return True
         self._call += self._pending[:at]
         self._pending = self._pending[at + len(marker) :]

@@ -43,7 +43,7 @@ async def generate(context: DispatchContext) -> Output:
                     raw.append(chunk.text)
                     for piece in splitter.feed(chunk.text):
                         if piece.kind == "call":
-                            draft = drafts.setdefault(len(splitter.output.calls), DraftReader())
+                            draft = drafts.setdefault(piece.number, DraftReader())
                             _send(context, draft.feed(piece.text))
                 else:
                     native.append(chunk)
