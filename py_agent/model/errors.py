@@ -2,7 +2,7 @@
 
 AgentError
   EngineError       the engine could not generate (engines/)
-  SearchIndexError       the index is missing, damaged, or of another format (search/)
+  SearchIndexError  the index is missing, damaged, or of another format (search/)
   StorageError      the database or the spool refused (storage/)
   WindowTooSmall    the prompt that cannot be cut further does not fit the window (context/)
   ConfigError       a setting is unknown or has a value that cannot work
