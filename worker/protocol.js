@@ -1,6 +1,7 @@
 // Every message that crosses a port, on one screen a port. The Python twin is py_agent/browser/protocol.py; a test
 // compares the two. Requests carry an `id`; each is answered exactly once, by `result` or `error` with the same id
-// (a stream: any number of `chunk`, then `end` or `error`). Messages are plain JSON; only BODIES travel as bytes.
+// (a stream: any number of `chunk`, then `end` or `error`). Messages are plain JSON with their name in `type`; only
+// BODIES travel as bytes: a message with one is posted as `[message, Uint8Array]`, the buffer transferred.
 
 /** Version of all ports together: a page and a worker from different builds refuse each other at `start`. */
 export const PROTOCOL_VERSION = 1;
@@ -8,7 +9,8 @@ export const PROTOCOL_VERSION = 1;
 /** page -> session */
 export const SESSION_REQUESTS = Object.freeze({
   start: ["version", "assets", "config"], //   first message, once; answered by `state` messages, not by `result`
-  ask: ["id", "text", "thread", "page"], //     thread: id or null (the latest); page: address the reader is on; `event`s follow
+  ask: ["id", "text", "thread", "page"], //     thread: id or null (the latest); page: address the reader is on; `event`s follow,
+  //                                            then result: {answer, sources, related, status}; each source has an absolute `link`
   stop: ["id", "ask"], //                       ask: the id of the ask to stop
   search: ["id", "query", "top"], //            result: {query, hits: [{passage, score}], missing, repaired}
   thread: ["id"], //                            result: {thread, messages, kept, notice}: the latest thread, empty if none
@@ -17,7 +19,7 @@ export const SESSION_REQUESTS = Object.freeze({
 
 /** session -> page */
 export const SESSION_REPLIES = Object.freeze({
-  state: ["state", "message", "code", "hint", "engine"], // state: one of STATES; code, hint: for failed / waiting; engine: EngineInfo when ready
+  state: ["state", "message", "code", "hint", "engine", "timings"], // state: one of STATES; code, hint: for failed / waiting; when ready: EngineInfo, and ms per boot phase
   event: ["id", "event"], //                    id: of the ask; event: one of py_agent/runner/events.py
   result: ["id", "value"],
   error: ["id", "error"], //                    error: {code, message, hint}
@@ -40,7 +42,7 @@ export const ENGINE_REQUESTS = Object.freeze({
 export const ENGINE_REPLIES = Object.freeze({
   up: ["lock"], //                              the worker runs and holds the Web Lock named `lock`: being granted it means death
   progress: ["id", "loaded", "total"],
-  chunk: ["id", "text"],
+  chunk: ["id", "text", "thinking", "call"], // one of the three is set; call: {name, arguments}, from an engine that parses calls by itself
   end: ["id", "chunks", "reason", "prompt_tokens", "output_tokens"], // chunks: how many there were: none may be lost
   device_lost: ["reason"], //                   every call and stream is then rejected with code `lost`, once
   result: ["id", "value"],

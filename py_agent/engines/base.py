@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -75,17 +75,23 @@ class Engine(Protocol):
 class Port(Protocol):
     """A line to a worker, supplied by ``browser/`` (tests bring their own); its messages: ``worker/protocol.js``."""
 
-    async def request(self, message: dict[str, Any], body: bytes | None = None) -> Any:
-        """Sends a request and returns its result.
+    async def request(
+        self, message: dict[str, Any], body: bytes | None = None, progress: Progress | None = None
+    ) -> Any:
+        """Sends a request and returns its result; ``progress`` gets what the worker reports meanwhile.
 
         Raises:
             AgentError: The typed error that the worker answered with, or ``lost`` when the worker died.
         """
         ...
 
-    def stream(self, message: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    def stream(self, message: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
         """Sends a request that answers with ``chunk`` messages and one ``end``; yields them, the ``end`` included.
 
         Closing the iterator early sends ``cancel``.
         """
+        ...
+
+    async def cancel_streams(self) -> None:
+        """Asks the worker to end every stream that runs; each then yields an ``end`` with reason ``cancelled``."""
         ...

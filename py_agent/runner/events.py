@@ -6,34 +6,26 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from py_agent.model.passage import Passage
+from py_agent.model.record import Source, TurnStatus
 
-TurnStatus = Literal["answered", "abstained", "uncited", "interrupted", "failed"]
+#: What a turn is doing, for a status line.
+Phase = Literal["planning", "searching", "reading", "answering", "checking"]
 
-
-class Source(BaseModel):
-    """A checked citation: the passage was read this turn and the quote stands in it.
-
-    ``url`` is relative to the site's root (see ``Passage.url``); the widget resolves it against the manifest's base.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    passage: str
-    page: str
-    anchor: str
-    url: str
-    title: str
-    path: tuple[str, ...] = ()
-    quote: str = ""
-
-    @classmethod
-    def of(cls, passage: Passage, quote: str = "") -> Source:
-        """The citation of ``passage``, with the words that were checked against it."""
-        return cls(passage=passage.id, quote=quote, **passage.model_dump(include=_SHARED))
-
-
-_SHARED = {"page", "anchor", "url", "title", "path"}
+__all__ = [
+    "AnswerDelta",
+    "AnswerReset",
+    "Dispatch",
+    "Event",
+    "GateFired",
+    "Phase",
+    "Source",
+    "Status",
+    "ToolEnd",
+    "ToolStart",
+    "TurnEnd",
+    "TurnStart",
+    "TurnStatus",
+]
 
 
 class _Event(BaseModel):
@@ -54,7 +46,7 @@ class Status(_Event):
     """What the turn is doing now, for a status line."""
 
     type: Literal["status"] = "status"
-    phase: Literal["planning", "searching", "reading", "answering", "checking"]
+    phase: Phase
     detail: str = ""
 
 

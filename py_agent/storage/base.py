@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from py_agent.model.record import StoredMessage, TurnRecord
+
 Row = dict[str, Any]
 Statement = tuple[str, Sequence[Any]]
 
@@ -66,4 +68,40 @@ class Spool(Protocol):
 
     async def delete(self, prefix: str) -> int:
         """Deletes every key that starts with ``prefix``; returns how many there were."""
+        ...
+
+
+class TurnStore(Protocol):
+    """What a turn needs of the store; ``storage/store.py`` is it, over any ``Connection``."""
+
+    async def open_question(self, thread: str, text: str) -> str:
+        """Commits the reader's question at once, in state ``open``; makes the thread if there is none. Returns its id.
+
+        Raises:
+            StorageError: As ``Connection.execute``.
+        """
+        ...
+
+    async def commit_turn(self, turn: TurnRecord) -> None:
+        """Writes the answer, tool calls and thoughts and marks the question ``done``: ONE transaction.
+
+        Raises:
+            StorageError: As ``Connection.transaction``; nothing was written then.
+        """
+        ...
+
+    async def mark_interrupted(self, message_id: str) -> None:
+        """Sets an ``open`` question to ``interrupted``; does nothing to one in another state.
+
+        Raises:
+            StorageError: As ``Connection.execute``.
+        """
+        ...
+
+    async def history(self, thread: str) -> list[StoredMessage]:
+        """The messages of a thread, oldest first; empty if there is no such thread.
+
+        Raises:
+            StorageError: As ``Connection.execute``.
+        """
         ...

@@ -1,0 +1,144 @@
+"""Builds the harness in the page and joins it to the JavaScript host (``worker/host.js``), which calls ``start``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import traceback
+from typing import Any
+from urllib.parse import urljoin
+
+from js import console
+from pyodide.ffi import create_proxy
+
+from py_agent.agent import DocsAgent
+from py_agent.browser.port import WorkerPort
+from py_agent.browser.session import Session
+from py_agent.browser.storage import StorageWorker
+from py_agent.browser.wires import LineWire
+from py_agent.engines.base import Engine
+from py_agent.engines.litert import LitertEngine, LitertSettings
+from py_agent.model.config import YIELD_MS_MAIN, YIELD_MS_WORKER, AgentConfig
+from py_agent.model.errors import AgentError
+from py_agent.runner.breathe import Breather
+from py_agent.search import open_index
+from py_agent.storage.store import Store
+
+
+async def start(bridge: Any, text: str) -> str:
+    """Builds everything and listens to the page from then on.
+
+    Args:
+        bridge: The JavaScript host's ``bridge``: ``send``, ``listen``, ``line``, ``manifest``, ``roles``, ``file``.
+        text: The settings as JSON: the protocol's ``SessionConfig`` with ``directory``, ``sqliteWasm``, ``litertWasm``.
+
+    Returns:
+        JSON: ``{"engine": EngineInfo, "timings": {phase: ms}}`` or ``{"error": {"code", "message", "hint"}}``.
+    """
+    try:
+        return json.dumps(await _start(bridge, json.loads(text)))
+    except AgentError as error:
+        return json.dumps({"error": error.to_json()})
+    except Exception as error:
+        console.error("py-agent: " + traceback.format_exc())
+        failure = AgentError(
+            f"The assistant could not be built: {type(error).__name__}: {error}.",
+            hint="Reload the page. If it happens again, report it with this text.",
+            code="internal",
+        )
+        return json.dumps({"error": failure.to_json()})
+
+
+async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
+    timings: dict[str, int] = {}
+    manifest = json.loads(bridge.manifest)
+    files = {role: bridge.file(role).to_bytes() for role in bridge.roles.split("\n") if role}
+    yield_ms = YIELD_MS_MAIN if settings["harness"] == "main" else YIELD_MS_WORKER
+
+    storage = StorageWorker(
+        WorkerPort(LineWire(bridge.line("storage")), "storage worker"),
+        wasm=settings["sqliteWasm"],
+        directory=settings["directory"],
+    )
+    store = Store(storage)
+    storage.after_reopening = store.open
+
+    async def open_store() -> None:
+        begin = time.perf_counter()
+        await storage.open()
+        await store.open()
+        await store.interrupt_open_questions()
+        timings["storage"] = _ms_since(begin)
+
+    opening = asyncio.ensure_future(open_store())
+    begin = time.perf_counter()
+    search = await open_index(manifest, files, breathe=Breather(yield_ms))
+    timings["open_index"] = _ms_since(begin)
+    await opening
+
+    engine = _engine(bridge, settings)
+    begin = time.perf_counter()
+    await engine.open(lambda loaded, total: _report(bridge, loaded, total))
+    timings["engine"] = _ms_since(begin)
+
+    config = AgentConfig(yield_ms=yield_ms, **({"title": manifest["title"]} if manifest.get("title") else {}))
+    agent = DocsAgent(engine, search, store, storage, config)
+    session = Session(
+        agent,
+        search,
+        store,
+        send=lambda message: bridge.send(json.dumps(message, ensure_ascii=False)),
+        root=urljoin(settings["index"], manifest.get("base_url", "")),
+        kept=storage.persistent,
+        notice=storage.notice,
+    )
+    bridge.listen(create_proxy(_receiver(session)))
+    return {"engine": engine.info().model_dump(mode="json"), "timings": timings}
+
+
+def _engine(bridge: Any, settings: dict[str, Any]) -> Engine:
+    if settings["engine"] == "litert":
+        port = WorkerPort(LineWire(bridge.line("engine")), "engine worker")
+        return LitertEngine(
+            port,
+            LitertSettings(
+                wasm=settings["litertWasm"],
+                model=settings["modelUrl"],
+                backend=settings["backend"],
+                window=settings["window"],
+            ),
+        )
+    # Imported only where it is used: a page with a model does without its bytes in memory.
+    from py_agent.engines.extractive import ExtractiveEngine
+
+    return ExtractiveEngine()
+
+
+def _receiver(session: Session) -> Any:
+    closing: list[asyncio.Task[None]] = []
+
+    def receive(text: str) -> None:
+        # Nothing may be raised here: it would be an "Uncaught PythonError" and the page would wait for ever.
+        try:
+            message = json.loads(text)
+            if message["type"] == "close":  # not of the page: the JavaScript host is being terminated
+                closing.append(asyncio.get_running_loop().create_task(session.close()))
+            else:
+                session.receive(message)
+        except Exception:
+            console.error("py-agent: a message of the page could not be handled: " + traceback.format_exc())
+
+    return receive
+
+
+def _report(bridge: Any, loaded: int, total: int | None) -> None:
+    """Tells the page how far the model's download is."""
+    of = f" of {total / 1e6:.0f}" if total else ""
+    state = {"type": "state", "state": "loading", "message": f"Loading the model: {loaded / 1e6:.0f}{of} MB"}
+    empty = {"code": None, "hint": "", "engine": None, "timings": None}
+    bridge.send(json.dumps({**state, **empty}))
+
+
+def _ms_since(begin: float) -> int:
+    return round((time.perf_counter() - begin) * 1_000)

@@ -1,0 +1,74 @@
+"""Twin of ``worker/protocol.js``: every message that crosses a port. A test compares the two.
+
+A message is a JSON object with its name in ``type`` and these fields; the JavaScript file tells what they mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+PROTOCOL_VERSION: Final = 1
+
+Table = dict[str, tuple[str, ...]]
+
+SESSION_REQUESTS: Final[Table] = {
+    "start": ("version", "assets", "config"),
+    "ask": ("id", "text", "thread", "page"),
+    "stop": ("id", "ask"),
+    "search": ("id", "query", "top"),
+    "thread": ("id",),
+    "new_thread": ("id",),
+}
+
+SESSION_REPLIES: Final[Table] = {
+    "state": ("state", "message", "code", "hint", "engine", "timings"),
+    "event": ("id", "event"),
+    "result": ("id", "value"),
+    "error": ("id", "error"),
+}
+
+STATES: Final = ("loading", "waiting", "ready", "failed")
+
+ENGINE_REQUESTS: Final[Table] = {
+    "load": ("id", "wasm", "model", "backend", "window"),
+    "generate": ("id", "prompt", "max_output_tokens", "credit"),
+    "credit": ("ask", "chunks"),
+    "cancel": ("id", "ask"),
+    "count_tokens": ("id", "text"),
+    "unload": ("id",),
+}
+
+ENGINE_REPLIES: Final[Table] = {
+    "up": ("lock",),
+    "progress": ("id", "loaded", "total"),
+    "chunk": ("id", "text", "thinking", "call"),
+    "end": ("id", "chunks", "reason", "prompt_tokens", "output_tokens"),
+    "device_lost": ("reason",),
+    "result": ("id", "value"),
+    "error": ("id", "error"),
+}
+
+STORAGE_REQUESTS: Final[Table] = {
+    "open": ("id", "wasm", "directory"),
+    "execute": ("id", "sql", "params"),
+    "transaction": ("id", "statements"),
+    "spool_write": ("id", "key"),
+    "spool_read": ("id", "key", "start", "end"),
+    "spool_size": ("id", "key"),
+    "spool_delete": ("id", "prefix"),
+    "close": ("id",),
+}
+
+STORAGE_REPLIES: Final[Table] = {
+    "up": ("lock",),
+    "result": ("id", "value"),
+    "error": ("id", "error"),
+}
+
+
+def missing_fields(table: Table, message: dict[str, Any]) -> tuple[str, ...] | None:
+    """The fields that ``message`` lacks; None if ``table`` has no message of its name."""
+    fields = table.get(str(message.get("type")))
+    if fields is None:
+        return None
+    return tuple(field for field in fields if field not in message)

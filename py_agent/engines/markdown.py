@@ -1,0 +1,48 @@
+"""Writes quotes as Markdown that shows them as they are."""
+
+from __future__ import annotations
+
+import re
+
+from py_agent.engines.quoting import Quote
+
+_CODE_LIKE = re.compile(
+    r"(?<![\w`])(--?[A-Za-z][\w-]*(?:=\S+?)?(?=[\s,.;:)]|$)|[A-Za-z][\w.]*\(\)|\w+(?:\.\w+)*_\w+(?:\(\))?|[A-Z][A-Z0-9]*_[A-Z0-9_]+)"
+)
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~])")
+
+
+def prose(text: str) -> str:
+    """A sentence of a page: names as code, everything else with its Markdown signs escaped, on one line."""
+    parts = _CODE_LIKE.split(" ".join(text.split()))
+    return "".join(
+        f"`{part}`" if index % 2 and "`" not in part else _SPECIAL.sub(r"\\\1", part)
+        for index, part in enumerate(parts)
+    )
+
+
+def listing(code: str) -> str:
+    """A fenced block whose fence is longer than any run of backticks inside."""
+    longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{code}\n{fence}"
+
+
+def compose(quotes: list[Quote]) -> str:
+    """The answer: the best quote as its lead, then the others under their headings."""
+    lead, *others = quotes
+    parts = [listing(lead.code) if lead.code == lead.text else prose(lead.text)]
+    if lead.code and lead.code != lead.text:
+        parts.append(listing(lead.code))
+    items: list[str] = []
+    for quote in others:
+        leaf = prose(quote.passage.heading.rsplit(" > ", 1)[-1])
+        said = f"\n\n{_indented(listing(quote.code))}" if quote.code == quote.text else f" {prose(quote.text)}"
+        items.append(f"- **{leaf}:**{said}")
+    if items:
+        parts.append("\n".join(items))
+    return "\n\n".join(parts)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.split("\n"))

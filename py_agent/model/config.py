@@ -1,0 +1,47 @@
+"""The settings of an agent."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+#: A result of at most this many tokens is shown whole and counts as read: below it a handle and a read cost more.
+INLINE_RESULT_TOKENS = 256
+
+#: What one ``artifact_*`` read shows at most. The largest passage (1,600 characters) fits with its header.
+READER_TOKENS = 800
+
+#: Model requests of one turn, the planner's not counted: plan 1 search, up to 5 reads, an answer and 5 corrections.
+MAX_DISPATCHES = 12
+
+#: Passages that one search brings: hit@5 is where the measured retrievers stop gaining per token.
+SEARCH_TOP = 5
+
+#: How long Python may keep the event loop, in milliseconds, in a worker ...
+YIELD_MS_WORKER = 50
+#: ... and on the page's main thread, where a frame is 16 ms.
+YIELD_MS_MAIN = 10
+
+
+class AgentConfig(BaseModel):
+    """How an agent behaves. Unknown settings are refused.
+
+    Attributes:
+        title: What the documentation is called, for the model's instructions.
+        planner: Whether a planning dispatch opens each turn.
+        max_dispatches: Model requests of one turn at most, the planner's not counted.
+        max_output_tokens: Generation cap of one request, and the part of the window held back for it.
+        inline_result_tokens, reader_tokens: See the constants of the same name.
+        search_top: Passages that one search brings.
+        yield_ms: Longest time without giving the event loop a turn, in milliseconds.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: str = "this documentation"
+    planner: bool = True
+    max_dispatches: int = Field(default=MAX_DISPATCHES, ge=1)
+    max_output_tokens: int = Field(default=1_024, ge=64)
+    inline_result_tokens: int = Field(default=INLINE_RESULT_TOKENS, ge=0)
+    reader_tokens: int = Field(default=READER_TOKENS, ge=100)
+    search_top: int = Field(default=SEARCH_TOP, ge=1, le=20)
+    yield_ms: float = Field(default=YIELD_MS_WORKER, gt=0)

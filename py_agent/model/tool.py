@@ -1,0 +1,167 @@
+"""Tools: what a model may call, and the registry that says which of them a dispatch shows."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from py_agent.model.errors import AgentError
+from py_agent.model.prompt import ToolSpec
+
+
+class ToolError(AgentError):
+    """A tool refused or failed. Its message goes back to the model as the result of the call, never to the reader."""
+
+    code = "tool_error"
+
+
+class ToolArgs(BaseModel):
+    """Base of every tool's arguments: unknown names are refused, so that a misspelt one is not silently ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Span(BaseModel):
+    """Lines of a text that belong to one passage.
+
+    Attributes:
+        passage: The passage's id.
+        start, end: Line numbers, counted from 0, ``end`` exclusive. The passage's body only, without its header line.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    passage: str
+    start: int
+    end: int
+
+
+class ToolResult(BaseModel):
+    """What a tool's handler gives back.
+
+    Attributes:
+        text: The whole result. The harness decides whether the model sees it inline or as a handle.
+        summary: A few words for the handle of a large result (``5 passages``).
+        spans: Which lines of ``text`` are passages; reading them makes the passages citable.
+        retrieved: Ids of the passages in ``text``, best first.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    summary: str = ""
+    spans: tuple[Span, ...] = ()
+    retrieved: tuple[str, ...] = ()
+
+
+#: A handler gets validated arguments and the running dispatch's context (``runner/contexts.py``).
+Handler = Callable[[Any, Any], Awaitable[ToolResult]]
+
+
+class Tool(BaseModel):
+    """A tool.
+
+    Attributes:
+        name: Unique in a registry; ``snake_case``.
+        description: For the model: what it does and when to call it.
+        args: The pydantic model of its arguments: ONE schema validates a call and is shown to the model.
+        handler: Runs the call. Raises ``ToolError`` with a text that the model can act on.
+        terminal: Its call proposes an end of the turn: gates judge it before it counts.
+        reader: It reads spooled artifacts: its result is always shown inline, never spooled again.
+    """
+
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+
+    name: str
+    description: str
+    args: type[ToolArgs]
+    handler: Handler
+    terminal: bool = False
+    reader: bool = False
+
+    def spec(self) -> ToolSpec:
+        """The declaration that the model sees."""
+        return ToolSpec(name=self.name, description=self.description, parameters=schema_of(self.args))
+
+    def parse(self, arguments: dict[str, Any]) -> ToolArgs:
+        """Validates a call's arguments.
+
+        Raises:
+            ToolError: Names every argument that is missing, unknown or wrong, in words for the model.
+        """
+        try:
+            return self.args.model_validate(arguments)
+        except ValidationError as error:
+            problems = "; ".join(_problem(item) for item in error.errors())
+            raise ToolError(f"{self.name}: {problems}.", code="bad_arguments") from error
+
+
+def _problem(item: Any) -> str:
+    where = ".".join(str(part) for part in item["loc"]) or "arguments"
+    if item["type"] == "missing":
+        return f"{where} is required"
+    if item["type"] == "extra_forbidden":
+        return f"{where} is no argument of this tool"
+    return f"{where}: {item['msg']}"
+
+
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of ``model`` as small models read it best: references resolved, generated titles left out."""
+    schema = model.model_json_schema()
+    definitions = schema.pop("$defs", {})
+
+    def clean(node: Any, inside_properties: bool = False) -> Any:
+        if isinstance(node, list):
+            return [clean(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        if "$ref" in node:
+            target = definitions[node["$ref"].rsplit("/", 1)[-1]]
+            rest = {key: value for key, value in node.items() if key != "$ref"}
+            return clean({**target, **rest})
+        return {
+            key: clean(value, inside_properties=key == "properties" and not inside_properties)
+            for key, value in node.items()
+            if inside_properties or key not in ("title", "additionalProperties")
+        }
+
+    cleaned: dict[str, Any] = clean(schema)
+    cleaned.pop("description", None)
+    return cleaned
+
+
+class ToolRegistry(BaseModel):
+    """The tools of a turn in a fixed order. Hidden tools exist for the program but are not declared to the model."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    tools: dict[str, Tool] = Field(default_factory=dict)
+    hidden: set[str] = Field(default_factory=set)
+
+    @classmethod
+    def of(cls, tools: Iterable[Tool]) -> ToolRegistry:
+        """A registry of ``tools``, all visible.
+
+        Raises:
+            ValueError: Two tools have the same name.
+        """
+        registry = cls()
+        for tool in tools:
+            if tool.name in registry.tools:
+                raise ValueError(f"two tools are named {tool.name}")
+            registry.tools[tool.name] = tool
+        return registry
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of this name, hidden or not; None if there is none."""
+        return self.tools.get(name)
+
+    def visible(self) -> Iterator[Tool]:
+        """The tools that are declared to the model, in order."""
+        return (tool for tool in self.tools.values() if tool.name not in self.hidden)
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The declarations of the visible tools."""
+        return tuple(tool.spec() for tool in self.visible())

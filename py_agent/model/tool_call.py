@@ -1,0 +1,41 @@
+"""A tool call as the harness runs it, and the checksum by which equal calls are known."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+
+def checksum(tool: str, arguments: dict[str, Any]) -> str:
+    """sha256 (hex) of the canonical JSON of a call: equal for equal calls, whatever the order of their arguments."""
+    canonical = json.dumps([tool, arguments], sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+class ToolCall(BaseModel):
+    """One call of the turn, after it ran.
+
+    Attributes:
+        id: Short and unique in its turn (``c1``): the model names results by it.
+        tool, arguments: As called.
+        shown: What the model sees of the result.
+        is_error: Whether ``shown`` is an error text.
+        spool_key: Where the whole result lies, if it is not all in ``shown``.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    tool: str
+    arguments: dict[str, Any]
+    shown: str
+    is_error: bool = False
+    spool_key: str | None = None
+
+    @property
+    def checksum(self) -> str:
+        """See the function of this name."""
+        return checksum(self.tool, self.arguments)

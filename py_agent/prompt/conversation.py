@@ -1,0 +1,58 @@
+"""A conversation with an engine: stable first, and append-only inside a turn.
+
+Order: system, tools, history of earlier turns, then what this turn adds. What stands in it is never rewritten while the
+turn runs, so each prompt extends the one before it and an engine can keep what it has already read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from py_agent.model.prompt import CallSpec, Prompt, PromptMessage, ToolSpec
+from py_agent.prompt.envelopes import break_in, break_tokens
+
+#: One earlier turn: question and answer.
+HistoryTurn = tuple[PromptMessage, ...]
+
+
+class Conversation:
+    """The planner's or the worker's conversation of one turn.
+
+    Args:
+        system: The system message.
+        tools: Declared for the whole turn.
+        history: Earlier turns, oldest first.
+        thinking: Whether the model may think; a setting of the whole conversation.
+    """
+
+    def __init__(
+        self,
+        system: str,
+        *,
+        tools: Iterable[ToolSpec] = (),
+        history: Sequence[HistoryTurn] = (),
+        thinking: bool = False,
+    ) -> None:
+        self._system = PromptMessage(role="system", content=system)
+        self._tools = tuple(tools)
+        self._thinking = thinking
+        self._turn: list[PromptMessage] = []
+        self.history = list(history)
+
+    def user(self, text: str) -> None:
+        """Appends a message of the reader, or of the harness in the reader's place."""
+        self._turn.append(PromptMessage(role="user", content=text))
+
+    def model(self, text: str, calls: Iterable[CallSpec] = ()) -> None:
+        """Appends what the model said, its tokens broken: it may be quoting some. Its thoughts do not come back."""
+        safe = tuple(CallSpec(name=break_tokens(call.name), arguments=break_in(call.arguments)) for call in calls)
+        self._turn.append(PromptMessage(role="model", content=break_tokens(text), calls=safe))
+
+    def tool(self, name: str, text: str) -> None:
+        """Appends the result of a call."""
+        self._turn.append(PromptMessage(role="tool", name=name, content=text))
+
+    def prompt(self) -> Prompt:
+        """What the engine gets now."""
+        earlier = [message for turn in self.history for message in turn]
+        return Prompt(messages=(self._system, *earlier, *self._turn), tools=self._tools, thinking=self._thinking)

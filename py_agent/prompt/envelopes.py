@@ -1,0 +1,107 @@
+"""Trust envelopes: how text that we did not write stands in a prompt.
+
+Page text, tool results and the reader's words are data. Two things keep them so. Every control token of a dialect that
+occurs in them is broken, so that no tokenizer reads it as one. And they stand between two marks that share a random
+nonce, which a page cannot know and therefore cannot close.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Any
+
+#: Makes the nonce of one envelope.
+NonceMaker = Callable[[], str]
+
+#: Bytes of randomness in a nonce: a page has one try in 4 billion, and the mark costs few tokens.
+NONCE_BYTES = 4
+
+# What a control token looks like in the dialects we speak or that a model was trained on. `<|name|>`, `<|name>`,
+# `<name|>`, with any name, and the words that stand in plain angle brackets.
+_TOKEN = re.compile(
+    r"""<(?=
+        \| [\w"'./:-]{1,40} \|? >
+      | /? [\w"'./:-]{1,40} \| >
+      | /? (?:start_of_turn|end_of_turn|bos|eos|pad|unk|mask|s|think|tool_call|tool_response|
+             start_of_image|end_of_image|image_soft_token|unused\d+) >
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_INVISIBLE = frozenset("\u00a0\u202f\u2007")
+
+
+def random_nonce() -> str:
+    """A fresh nonce, hexadecimal."""
+    return secrets.token_hex(NONCE_BYTES)
+
+
+def break_tokens(text: str) -> str:
+    """``text`` with a space put behind the ``<`` of every control token in it.
+
+    Look-alikes count: full-width brackets, and zero-width characters or no-break spaces inside. An ordinary space is
+    what stays when a tokenizer normalises.
+    """
+    if "<" not in text and "\uff1c" not in text and "\ufe64" not in text:
+        return text
+    folded: list[str] = []
+    origin: list[int] = []
+    for index, char in enumerate(text):
+        if char in _INVISIBLE or (char > "\x7f" and unicodedata.category(char) == "Cf"):
+            continue
+        plain = char if char < "\x80" else unicodedata.normalize("NFKC", char)
+        folded.append(plain)
+        origin.extend([index] * len(plain))
+    breaks = [origin[match.start()] + 1 for match in _TOKEN.finditer("".join(folded))]
+    if not breaks:
+        return text
+    pieces = [text[start:end] for start, end in zip([0, *breaks], [*breaks, len(text)], strict=True)]
+    return " ".join(pieces)
+
+
+def break_in(value: Any) -> Any:
+    """``value``, a JSON value, with ``break_tokens`` applied to every string in it, keys too."""
+    if isinstance(value, str):
+        return break_tokens(value)
+    if isinstance(value, dict):
+        return {break_tokens(str(key)): break_in(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [break_in(item) for item in value]
+    return value
+
+
+def envelope(text: str, *, kind: str, nonce: str) -> str:
+    """``text`` as data between two marks. ``kind`` is ours, never data: ``reader``, or the name of a tool."""
+    return f"[{kind} {nonce}]\n{break_tokens(text)}\n[/{kind} {nonce}]"
+
+
+_OPEN = re.compile(r"^\[(\w+) ([0-9a-f]{4,32})\]\n", re.MULTILINE)
+
+
+def open_envelopes(text: str) -> Iterator[tuple[str, str]]:
+    """The envelopes in a message that the harness wrote, outermost only, as (kind, text)."""
+    at = 0
+    while (match := _OPEN.search(text, at)) is not None:
+        close = f"\n[/{match[1]} {match[2]}]"
+        end = text.find(close, match.end() - 1)
+        if end < 0:
+            return
+        yield match[1], text[match.end() : end]
+        at = end + len(close)
+
+
+def outside_envelopes(text: str) -> str:
+    """What the harness itself says in a message: the text without its envelopes."""
+    kept: list[str] = []
+    at = 0
+    while (match := _OPEN.search(text, at)) is not None:
+        close = f"\n[/{match[1]} {match[2]}]"
+        end = text.find(close, match.end() - 1)
+        if end < 0:
+            break
+        kept.append(text[at : match.start()])
+        at = end + len(close)
+    kept.append(text[at:])
+    return "".join(kept)

@@ -1,0 +1,70 @@
+"""DispatchRunner: the model loop. Each iteration is prompt -> engine -> tools, with policy on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from py_agent.model.errors import AgentError
+from py_agent.runner.contexts import DispatchContext
+from py_agent.runner.pipeline import run_pipeline
+from py_agent.runner.types import Middleware
+
+#: Runs the engine and the tools of one iteration.
+Executor = Callable[[DispatchContext], Awaitable[None]]
+
+
+class LimitReached(AgentError):
+    """The dispatch has used the requests that one turn may cost, without an end that anyone accepted."""
+
+    code = "limit_reached"
+
+
+class DispatchRunner:
+    """Iterates until a policy signals.
+
+    Args:
+        executor: Runs engine and tools; see ``executor.py``.
+        input_pipeline: Runs before each iteration: chooses the tools, checks that the prompt fits.
+        output_pipeline: Runs after each iteration: gates, then what ends the turn. Nothing is acked for it.
+        max_iterations: Bound of the loop.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        *,
+        input_pipeline: Sequence[Middleware[DispatchContext]] = (),
+        output_pipeline: Sequence[Middleware[DispatchContext]] = (),
+        max_iterations: int,
+    ) -> None:
+        self._executor = executor
+        self._input = tuple(input_pipeline)
+        self._output = tuple(output_pipeline)
+        self._max_iterations = max_iterations
+
+    async def run(self, context: DispatchContext) -> None:
+        """Runs the loop to its signal.
+
+        Raises:
+            LimitReached: There was no signal within ``max_iterations``.
+            AgentError: What engine, storage or policy raised; a nack's error.
+        """
+        while not context.signals.signalled:
+            if context.iteration >= self._max_iterations:
+                raise LimitReached(
+                    f"No answer was accepted within {self._max_iterations} model requests.",
+                    hint="Ask a narrower question.",
+                )
+            await self._iterate(context)
+            context.iteration += 1
+        if context.signals.error is not None:
+            raise context.signals.error
+
+    async def _iterate(self, context: DispatchContext) -> None:
+        context.output, context.proposal, context.ran = None, None, []
+        await run_pipeline(self._input, context)
+        if context.signals.signalled:
+            return
+        await self._executor(context)
+        if not context.signals.signalled:
+            await run_pipeline(self._output, context)

@@ -1,0 +1,173 @@
+// Booting Python: fetch what is needed side by side, start Pyodide, unpack the archives, hand over to
+// py_agent.browser.host. Every failure gets its own name: a reader's screenshot must be enough to find the cause.
+
+import { Failure, describe } from "./failure.js";
+import { fetchAsset, fetchBytes, fetchChecked, policyFailure, refuseWrongContent, watchPolicy } from "./fetching.js";
+
+/** @typedef {import("./protocol.js").Assets} Assets */
+/** @typedef {{manifest: string, files: Map<string, Uint8Array>}} IndexFiles the manifest's text, and files by their role in it */
+
+/**
+ * Milliseconds for `loadPyodide`. It never rejects where a policy blocks it; blocked requests are told by an event, so
+ * this is the last resort, and long enough for 5 MB on a slow phone line.
+ */
+const LOAD_TIMEOUT_MS = 60_000;
+
+/** The smallest WebAssembly module: compiling it tells whether the page's policy allows WebAssembly. */
+const EMPTY_MODULE = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
+
+const INDEX_HINT =
+  "Build the index with `py-agent index SITE --out SITE/agent/index`, upload that folder, and check data-index on the script tag.";
+
+/** Milliseconds per phase since boot began; what runs side by side overlaps. */
+export class Stopwatch {
+  constructor() {
+    this.start = performance.now();
+    /** @type {Record<string, number>} */
+    this.phases = {};
+  }
+
+  /**
+   * @template T
+   * @param {string} phase
+   * @param {() => Promise<T> | T} work
+   * @returns {Promise<T>}
+   */
+  async time(phase, work) {
+    const begin = performance.now();
+    const value = await work();
+    this.phases[phase] = Math.round(performance.now() - begin);
+    return value;
+  }
+
+  total() {
+    return { ...this.phases, total: Math.round(performance.now() - this.start) };
+  }
+}
+
+/**
+ * Pyodide with our packages in place.
+ * @param {Assets} assets
+ * @param {Stopwatch} watch
+ * @returns {Promise<any>}
+ */
+export async function bootPython(assets, watch) {
+  requireWebAssembly();
+  const { pyodide: where } = assets;
+  const archives = assets.archives.map((archive) => fetchChecked(archive, `the Python package ${archive.name}`));
+  for (const archive of archives) archive.catch(() => {}); // awaited below; until then it must not count as unhandled
+  const pyodide = await watch.time("pyodide", () => loadRuntime(where));
+  const buffers = await watch.time("archives", () => Promise.all(archives));
+  const sitePackages = pyodide.runPython("import sysconfig; sysconfig.get_path('purelib')");
+  await watch.time("unpack", () => {
+    for (const buffer of buffers) pyodide.unpackArchive(buffer, "zip", { extractDir: sitePackages });
+  });
+  return pyodide;
+}
+
+function requireWebAssembly() {
+  if (typeof WebAssembly === "undefined") {
+    throw new Failure("no_webassembly", "This browser has no WebAssembly, or its settings switch it off.", "Use a current browser.");
+  }
+  try {
+    new WebAssembly.Module(EMPTY_MODULE);
+  } catch {
+    throw policyFailure("script-src without 'wasm-unsafe-eval'", "WebAssembly");
+  }
+}
+
+/**
+ * @param {Assets["pyodide"]} where
+ * @returns {Promise<any>}
+ */
+async function loadRuntime(where) {
+  const policy = watchPolicy((uri) => uri === "wasm-eval" || uri.startsWith(new URL(where.index).origin));
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const timeout = new Promise((_, reject) => {
+    timer = setTimeout(
+      () =>
+        reject(
+          new Failure(
+            "load_timeout",
+            `Python did not start within ${LOAD_TIMEOUT_MS / 1000} s.`,
+            "Either the network is very slow, or the page's Content-Security-Policy lacks 'wasm-unsafe-eval' in script-src " +
+              "or the folder of py-agent.js in connect-src.",
+          ),
+        ),
+      LOAD_TIMEOUT_MS,
+    );
+  });
+  try {
+    return await Promise.race([startRuntime(where), policy.promise, timeout]);
+  } catch (thrown) {
+    throw thrown instanceof Failure && thrown.code === "csp" ? thrown : await diagnose(where, thrown);
+  } finally {
+    clearTimeout(timer);
+    policy.stop();
+  }
+}
+
+/** @param {Assets["pyodide"]} where */
+async function startRuntime(where) {
+  const { loadPyodide } = await import(where.module);
+  return loadPyodide({
+    indexURL: where.index,
+    stdLibURL: where.stdlib,
+    lockFileURL: where.lock,
+    // Python prints only when something is wrong that no error told; the site's own console is not ours to fill.
+    stdout: (/** @type {string} */ line) => console.debug(line),
+    stderr: (/** @type {string} */ line) => console.warn(line),
+  });
+}
+
+/**
+ * Finds what is wrong with the runtime's files, after it has failed: its own message names none of them.
+ * @param {Assets["pyodide"]} where
+ * @param {unknown} thrown
+ * @returns {Promise<Failure>}
+ */
+async function diagnose(where, thrown) {
+  const files = [where.module, `${where.index}pyodide.asm.wasm`, where.stdlib, where.lock];
+  try {
+    for (const url of files) {
+      const response = await fetchAsset(url, "a part of the Python runtime");
+      const reader = response.body?.getReader();
+      const first = await reader?.read();
+      await reader?.cancel();
+      refuseWrongContent(first?.value ?? new Uint8Array(), url, "a part of the Python runtime");
+    }
+  } catch (found) {
+    if (found instanceof Failure) return found;
+    throw found;
+  }
+  if (thrown instanceof Failure) return thrown;
+  return new Failure(
+    "runtime",
+    `Python could not start: ${describe(thrown)}.`,
+    "Reload the page. If it stays, the files of py-agent's folder may be of two builds: upload the whole folder again.",
+  );
+}
+
+/**
+ * @param {string} url the manifest's
+ * @returns {Promise<IndexFiles>}
+ */
+export async function fetchIndex(url) {
+  const missing = { code: "missing_index", hint: INDEX_HINT };
+  const text = new TextDecoder().decode(await fetchBytes(url, "the search index's manifest", missing));
+  let manifest;
+  try {
+    manifest = JSON.parse(text);
+  } catch {
+    throw new Failure("wrong_content", `${url} should be the search index's manifest (JSON), but it is not JSON.`, INDEX_HINT);
+  }
+  /** @type {[string, {path: string, sha256: string, bytes: number}][]} */
+  const listed = Object.entries(manifest?.files ?? {});
+  const fetched = await Promise.all(
+    listed.map(([, file]) =>
+      fetchChecked({ ...file, url: new URL(file.path, url).href }, "a part of the search index", missing),
+    ),
+  );
+  return { manifest: text, files: new Map(listed.map(([role], at) => [role, fetched[at]])) };
+}
