@@ -56,9 +56,8 @@ export async function bootPython(assets, watch) {
   const { pyodide: where } = assets;
   const archives = assets.archives.map((archive) => fetchChecked(archive, `the Python package ${archive.name}`));
   for (const archive of archives) archive.catch(() => {}); // awaited below; until then it must not count as unhandled
-  const pyodide = await watch.time("pyodide", () => loadRuntime(where));
+  const { pyodide, sitePackages } = await watch.time("pyodide", () => loadRuntime(where));
   const buffers = await watch.time("archives", () => Promise.all(archives));
-  const sitePackages = pyodide.runPython("import sysconfig; sysconfig.get_path('purelib')");
   await watch.time("unpack", () => {
     for (const buffer of buffers) pyodide.unpackArchive(buffer, "zip", { extractDir: sitePackages });
   });
@@ -78,7 +77,7 @@ function requireWebAssembly() {
 
 /**
  * @param {Assets["pyodide"]} where
- * @returns {Promise<any>}
+ * @returns {Promise<{pyodide: any, sitePackages: string}>}
  */
 async function loadRuntime(where) {
   const policy = watchPolicy((uri) => uri === "wasm-eval" || uri.startsWith(new URL(where.index).origin));
@@ -111,7 +110,9 @@ async function loadRuntime(where) {
 /** @param {Assets["pyodide"]} where */
 async function startRuntime(where) {
   const { loadPyodide } = await import(where.module);
-  return loadPyodide({
+  let sitePackages = "";
+  const pyodide = await loadPyodide({
+    fsInit: (/** @type {unknown} */ _, /** @type {{sitePackages: string}} */ info) => (sitePackages = info.sitePackages),
     indexURL: where.index,
     stdLibURL: where.stdlib,
     lockFileURL: where.lock,
@@ -119,6 +120,7 @@ async function startRuntime(where) {
     stdout: (/** @type {string} */ line) => console.debug(line),
     stderr: (/** @type {string} */ line) => console.warn(line),
   });
+  return { pyodide, sitePackages };
 }
 
 /**
@@ -128,7 +130,7 @@ async function startRuntime(where) {
  * @returns {Promise<Failure>}
  */
 async function diagnose(where, thrown) {
-  const files = [where.module, `${where.index}pyodide.asm.wasm`, where.stdlib, where.lock];
+  const files = [where.module, `${where.index}pyodide.asm.js`, `${where.index}pyodide.asm.wasm`, where.stdlib, where.lock];
   try {
     for (const url of files) {
       const response = await fetchAsset(url, "a part of the Python runtime");

@@ -6,6 +6,9 @@ import re
 
 from py_agent.engines.quoting import Quote
 
+#: Characters of a heading in front of a quote.
+MAX_HEADING = 60
+
 _CODE_LIKE = re.compile(
     r"(?<![\w`])(--?[A-Za-z][\w-]*(?:=\S+?)?(?=[\s,.;:)]|$)|[A-Za-z][\w.]*\(\)|\w+(?:\.\w+)*_\w+(?:\(\))?|[A-Z][A-Z0-9]*_[A-Z0-9_]+)"
 )
@@ -31,17 +34,28 @@ def listing(code: str) -> str:
 def compose(quotes: list[Quote]) -> str:
     """The answer: the best quote as its lead, then the others under their headings."""
     lead, *others = quotes
-    parts = [listing(lead.code) if lead.code == lead.text else prose(lead.text)]
+    parts = [listing(lead.code) if lead.code == lead.text else _said(lead)]
     if lead.code and lead.code != lead.text:
         parts.append(listing(lead.code))
     items: list[str] = []
     for quote in others:
-        leaf = prose(quote.passage.heading.rsplit(" > ", 1)[-1])
-        said = f"\n\n{_indented(listing(quote.code))}" if quote.code == quote.text else f" {prose(quote.text)}"
+        leaf = prose(_short(quote.passage.heading.rsplit(" > ", 1)[-1]))
+        said = f"\n\n{_indented(listing(quote.code))}" if quote.code == quote.text else f" {_said(quote)}"
         items.append(f"- **{leaf}:**{said}")
     if items:
         parts.append("\n".join(items))
     return "\n\n".join(parts)
+
+
+def _said(quote: Quote) -> str:
+    return prose(quote.text) + (" …" if quote.clipped else "")
+
+
+def _short(heading: str) -> str:
+    """A heading that is a whole signature, cut to its name and a few arguments."""
+    if len(heading) <= MAX_HEADING:
+        return heading
+    return heading[:MAX_HEADING].rsplit(" ", 1)[0] + " …"
 
 
 def _indented(text: str) -> str:

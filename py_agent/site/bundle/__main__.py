@@ -1,4 +1,7 @@
-"""``python -m py_agent.site.bundle``: the build step alone, in an environment that is set up already."""
+"""``python -m py_agent.site.bundle``: the build step alone, in an environment that is set up already.
+
+``--partial`` leaves out entry points that do not exist yet.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ def main() -> int:
     root = Path(__file__).resolve().parents[3]
     start = time.monotonic()
     try:
-        report = build(root)
+        report = build(root, partial="--partial" in sys.argv[1:])
     except BundleError as error:
         print(f"dist: {error}", file=sys.stderr)
         return 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -33,7 +34,9 @@ def write_stored(target: Path, files: Mapping[str, bytes]) -> None:
 
 def read_tree(folder: Path) -> dict[str, bytes]:
     """All files below `folder` by their path with slashes."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
 
 
 def read_zip(path: Path) -> dict[str, bytes]:
@@ -60,7 +63,10 @@ def compiled_zip(
     """
     drop = tuple(patterns)
     pyodide = modules / "pyodide"
-    parts = [file_digest(path) for path in (source, JOB, RUNNER, HERE / "archive.py", pyodide / "package.json", pyodide / "pyodide.asm.wasm")]
+    parts = [
+        file_digest(path)
+        for path in (source, JOB, RUNNER, HERE / "archive.py", pyodide / "package.json", pyodide / "pyodide.asm.wasm")
+    ]
     key = key_of(name, parts, drop, optimize)
 
     def make(folder: Path) -> None:
@@ -70,7 +76,10 @@ def compiled_zip(
                 continue
             target = tree / path
             if not target.resolve().is_relative_to(tree.resolve()):
-                raise BundleError(f"{source.name} has an entry outside its folder: {path}.", hint="Do not use this file; fetch it again.")
+                raise BundleError(
+                    f"{source.name} has an entry outside its folder: {path}.",
+                    hint="Do not use this file; fetch it again.",
+                )
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
         run(
@@ -84,8 +93,6 @@ def compiled_zip(
         if left:
             raise BundleError(f"{name}: {left[0]} was not compiled.", hint="Delete build/cache and build again.")
         write_stored(folder / f"{name}.zip", files)
-        for path in sorted(tree.rglob("*"), reverse=True):
-            path.rmdir() if path.is_dir() else path.unlink()
-        tree.rmdir()
+        shutil.rmtree(tree)
 
     return cache.folder_for("pyc", key, make) / f"{name}.zip"

@@ -54,7 +54,12 @@ def write_core(layout: Layout, stdlib: Path) -> Core:
             (target / name).write_bytes(data)
         else:
             shutil.copyfile(data, target / name)
-    return Core(folder, f"{folder}/pyodide.js", f"{folder}/python_stdlib.zip.wasm", tuple(f"{folder}/{name}" for name in contents))
+    return Core(
+        folder,
+        f"{folder}/pyodide.js",
+        f"{folder}/python_stdlib.zip.wasm",
+        tuple(f"{folder}/{name}" for name in contents),
+    )
 
 
 def lock_json(layout: Layout, packages: Sequence[tuple[Wheel, str, str, Sequence[str]]]) -> bytes:

@@ -43,12 +43,13 @@ STDLIB_OPTIMIZE = 2
 PACKAGE_OPTIMIZE = 0
 
 
-def build(root: Path, out: Path | None = None) -> dict[str, object]:
+def build(root: Path, out: Path | None = None, *, partial: bool = False) -> dict[str, object]:
     """Build the bundle of the project in `root`.
 
     Args:
         root: The project's folder, with ``node_modules`` installed.
         out: Folder for ``agent/`` and ``report.json``; ``dist`` unless said.
+        partial: Leave out entry points that do not exist, for work on one part of the page. Never for a release.
 
     Returns:
         The report, as in ``report.json``.
@@ -63,12 +64,20 @@ def build(root: Path, out: Path | None = None) -> dict[str, object]:
     licenses: dict[str, bytes] = {}
 
     stdlib = compiled_zip(
-        cache, layout.modules, layout.modules / "pyodide" / "python_stdlib.zip", STDLIB, name="python_stdlib", optimize=STDLIB_OPTIMIZE
+        cache,
+        layout.modules,
+        layout.modules / "pyodide" / "python_stdlib.zip",
+        STDLIB,
+        name="python_stdlib",
+        optimize=STDLIB_OPTIMIZE,
     )
     core = write_core(layout, stdlib)
     wheels = in_order([read_wheel(path) for path in [*locked_wheels(cache, root), own_wheel(cache, root)]])
     archives = [_write_archive(cache, layout, wheel, licenses) for wheel in wheels]
-    lock = lock_json(layout, [(wheel, Path(str(entry["url"])).name, str(entry["sha256"]), imports) for wheel, entry, imports in archives])
+    lock = lock_json(
+        layout,
+        [(wheel, Path(str(entry["url"])).name, str(entry["sha256"]), imports) for wheel, entry, imports in archives],
+    )
     lock_path = f"assets/{hashed('pyodide-lock', lock, '.json')}"
     (layout.agent / lock_path).write_bytes(lock)
     sqlite = _copy_hashed(layout, layout.modules / "@sqlite.org" / "sqlite-wasm" / "dist" / "sqlite3.wasm")
@@ -80,17 +89,26 @@ def build(root: Path, out: Path | None = None) -> dict[str, object]:
         "archives": [entry for _, entry, _ in archives],
     }
     for name, (entry, form) in ENTRIES.items():
+        if partial and not (root / entry).is_file():
+            print(f"left out: {entry} does not exist", file=sys.stderr)
+            continue
         code, legal = bundled(layout, root / entry, form)
         assets[name] = f"assets/{hashed(name, code, '.js')}"
         (layout.agent / str(assets[name])).write_bytes(code)
         if legal:
             licenses[f"{name}.js.txt"] = legal
-    loader, _ = bundled(layout, root / LOADER, "iife", {"__PY_AGENT_ASSETS__": json.dumps(assets, sort_keys=True)})
-    (layout.agent / sizes.LAUNCHER).write_bytes(loader)
+    if partial and not (root / LOADER).is_file():
+        print(f"left out: {LOADER} does not exist", file=sys.stderr)
+        (layout.agent / sizes.LAUNCHER).write_bytes(b"")
+    else:
+        loader, _ = bundled(layout, root / LOADER, "iife", {"__PY_AGENT_ASSETS__": json.dumps(assets, sort_keys=True)})
+        (layout.agent / sizes.LAUNCHER).write_bytes(loader)
+    # The map that the loader carries, for pages that bring a loader of their own (the tests of the workers do).
+    (layout.out / "assets.json").write_text(json.dumps(assets, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     _write_licenses(layout, licenses)
 
     first_open = [
-        sizes.LAUNCHER, *(str(assets[name]) for name in FIRST_OPEN_SCRIPTS), sqlite, *core.files, lock_path,
+        sizes.LAUNCHER, *(str(assets[name]) for name in FIRST_OPEN_SCRIPTS if name in assets), sqlite, *core.files, lock_path,
         *(str(entry["url"]) for _, entry, _ in archives),
     ]  # fmt: skip
     files = sizes.measure(cache, layout.agent)
@@ -98,6 +116,7 @@ def build(root: Path, out: Path | None = None) -> dict[str, object]:
         "files": files,
         "totals": sizes.totals_of(files, first_open),
         "first_open": first_open,
+        "assets": assets,
         "wheel": _own_names(wheels),
         "versions": _versions(layout, wheels),
     }
@@ -125,14 +144,20 @@ def in_order(wheels: Iterable[Wheel]) -> list[Wheel]:
         names = {wheel.name for wheel in done}
         ready = [wheel for wheel in rest.values() if names.issuperset(wheel.depends)]
         if not ready:
-            raise BundleError(f"These wheels need each other in a circle: {', '.join(rest)}.", hint="Bundle them as one wheel.")
+            raise BundleError(
+                f"These wheels need each other in a circle: {', '.join(rest)}.", hint="Bundle them as one wheel."
+            )
         done.append(ready[0])
         del rest[ready[0].name]
     return done
 
 
-def _write_archive(cache: Cache, layout: Layout, wheel: Wheel, licenses: dict[str, bytes]) -> tuple[Wheel, dict[str, object], list[str]]:
-    packed = compiled_zip(cache, layout.modules, wheel.path, wheel_patterns(wheel.name), name=wheel.name, optimize=PACKAGE_OPTIMIZE)
+def _write_archive(
+    cache: Cache, layout: Layout, wheel: Wheel, licenses: dict[str, bytes]
+) -> tuple[Wheel, dict[str, object], list[str]]:
+    packed = compiled_zip(
+        cache, layout.modules, wheel.path, wheel_patterns(wheel.name), name=wheel.name, optimize=PACKAGE_OPTIMIZE
+    )
     data = packed.read_bytes()
     url = f"assets/{hashed(wheel.name, data, ARCHIVE_SUFFIX)}"
     (layout.agent / url).write_bytes(data)
@@ -185,6 +210,10 @@ def _versions(layout: Layout, wheels: Iterable[Wheel]) -> dict[str, str]:
     found = {wheel.name: wheel.version for wheel in wheels}
     for name in REPORTED_VERSIONS:
         found[name] = json.loads((layout.modules / name / "package.json").read_text())["version"]
-    found["node"] = run(["node", "--version"], "asking Node its version", hint="Install Node 20 or newer.").strip().removeprefix("v")
+    found["node"] = (
+        run(["node", "--version"], "asking Node its version", hint="Install Node 20 or newer.")
+        .strip()
+        .removeprefix("v")
+    )
     found["python"] = ".".join(map(str, sys.version_info[:3]))
     return found

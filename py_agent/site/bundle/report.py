@@ -75,12 +75,17 @@ def totals_of(files: Iterable[FileSize], first_open: Iterable[str]) -> dict[str,
     by_path = {entry["path"]: entry for entry in files}
     missing = [path for path in first_open if path not in by_path]
     if missing:
-        raise BundleError(f"The first visit needs {missing[0]}, which the bundle does not hold.", hint="Build again from clean sources.")
+        raise BundleError(
+            f"The first visit needs {missing[0]}, which the bundle does not hold.",
+            hint="Build again from clean sources.",
+        )
     chosen = [by_path[path] for path in dict.fromkeys(first_open)]
     return {
         "launcher_br": by_path[LAUNCHER]["br"],
         "first_open_br": sum(entry["br"] for entry in chosen),
-        "first_open_plain_host": sum(entry["gz"] if Path(entry["path"]).suffix in PLAIN_HOST_TYPES else entry["raw"] for entry in chosen),
+        "first_open_plain_host": sum(
+            entry["gz"] if Path(entry["path"]).suffix in PLAIN_HOST_TYPES else entry["raw"] for entry in chosen
+        ),
     }
 
 
@@ -103,7 +108,10 @@ def check_budgets(
         if totals[name] > limit
     ]
     if over:
-        raise BundleError(f"The bundle is too heavy: {'; '.join(over)}.", hint="dist/report.json lists every file; docs/bundle.md tells what may be trimmed.")
+        raise BundleError(
+            f"The bundle is too heavy: {'; '.join(over)}.",
+            hint="dist/report.json lists every file; docs/bundle.md tells what may be trimmed.",
+        )
 
 
 def write(path: Path, report: Mapping[str, object]) -> None:

@@ -53,7 +53,9 @@ def run(
             check=False,
         )
     except FileNotFoundError as error:
-        raise BundleError(f"{what}: the program {command[0]} is missing.", hint=hint or "Run `python build.py dist`.") from error
+        raise BundleError(
+            f"{what}: the program {command[0]} is missing.", hint=hint or "Run `python build.py dist`."
+        ) from error
     except subprocess.TimeoutExpired as error:
         raise BundleError(f"{what} did not end within {timeout:.0f} s.", hint=hint or "Try again.") from error
     output = done.stdout.decode("utf-8", "replace")

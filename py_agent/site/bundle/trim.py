@@ -14,24 +14,27 @@ from fnmatch import fnmatchcase
 #: developer's tools, and formats and protocols that a docs chatbot has no part in.
 STDLIB = (
     # terminals, desktops, debuggers, profilers
-    "_pyrepl/*", "pdb.py", "bdb.py", "cmd.py", "code.py", "codeop.py", "rlcompleter.py", "tty.py", "pty.py", "curses/*",
+    "_pyrepl/*", "pdb.py", "bdb.py", "cmd.py", "code.py", "rlcompleter.py", "tty.py", "pty.py", "curses/*",
     "turtle*", "tkinter/*", "idlelib/*", "profile.py", "cProfile.py", "pstats.py", "trace.py", "timeit.py", "getpass.py",
-    "antigravity.py", "this.py", "__hello__.py", "__phello__/*", "webbrowser.py", "profiling/*",
+    "pyodide/console.py", "sqlite3/__main__.py", "asyncio/__main__.py", "antigravity.py", "this.py",
+    "__hello__.py", "__phello__/*", "webbrowser.py", "profiling/*",
     # tests and docs about Python itself
     "unittest/*", "doctest.py", "pydoc.py", "pydoc_data/*", "test/*",
     # building and installing Python code
     "ensurepip/*", "venv/*", "lib2to3/*", "distutils/*", "zipapp.py", "compileall.py", "py_compile.py", "modulefinder.py",
-    "pyclbr.py", "symtable.py", "tabnanny.py", "pickletools.py", "_sysconfigdata__emscripten_wasm32-emscripten.py",
+    "pyclbr.py", "symtable.py", "tabnanny.py", "pickletools.py",
     # servers, mail and file transfer: the page has fetch and nothing else
     "xmlrpc/*", "wsgiref/*", "socketserver.py", "smtplib.py", "imaplib.py", "poplib.py", "ftplib.py", "mailbox.py",
     "netrc.py", "http/server.py", "http/cookiejar.py",
-    # processes
-    "multiprocessing/*", "concurrent/futures/process.py",
+    # processes, second interpreters, other systems
+    "multiprocessing/*", "concurrent/futures/process.py", "concurrent/futures/interpreter.py", "concurrent/interpreters/*",
+    "asyncio/windows_*",
     # XML, sound, tables and shelves: no part of the harness reads them
-    "xml/*", "plistlib.py", "wave.py", "colorsys.py", "shelve.py", "dbm/*", "filecmp.py", "fileinput.py",
+    "xml/*", "plistlib.py", "wave.py", "shelve.py", "dbm/*", "filecmp.py", "fileinput.py",
     "optparse.py", "configparser.py", "tomllib/*", "statistics.py", "sched.py", "nturl2path.py",
-    # legacy encodings: docs sites and every message here are UTF-8
-    "encodings/cp[0-9]*", "encodings/mac_*", "encodings/iso*", "encodings/koi8*", "encodings/kz*", "encodings/ptcp*",
+    # legacy encodings: docs sites and every message here are UTF-8 (cp437 stays: it is zipfile's for old names)
+    "encodings/cp[0-35-9]*", "encodings/cp42*", "encodings/mac_*", "encodings/iso*", "encodings/koi8*",
+    "encodings/kz*", "encodings/ptcp*",
     "encodings/tis_*", "encodings/hp_*", "encodings/big5*", "encodings/gb*", "encodings/hz*", "encodings/euc_*",
     "encodings/shift_*", "encodings/johab*", "encodings/palmos*", "encodings/mbcs*", "encodings/oem*",
     "*/site-packages/README*", "site-packages/*",
@@ -39,7 +42,15 @@ STDLIB = (
 
 #: Files of any wheel: types for editors, packaging data that nothing reads at run time, licence texts (they are in
 #: ``dist/agent/licenses/``).
-ANY_WHEEL = ("*.pyi", "*/py.typed", "*.dist-info/RECORD", "*.dist-info/sboms/*", "*.dist-info/licenses/*", "*.dist-info/LICENSE*", "*.dist-info/entry_points.txt")
+ANY_WHEEL = (
+    "*.pyi",
+    "*/py.typed",
+    "*.dist-info/RECORD",
+    "*.dist-info/sboms/*",
+    "*.dist-info/licenses/*",
+    "*.dist-info/LICENSE*",
+    "*.dist-info/entry_points.txt",
+)
 
 #: Per wheel, by normalised name.
 WHEELS: dict[str, tuple[str, ...]] = {

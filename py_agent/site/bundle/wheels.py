@@ -91,9 +91,13 @@ def read_wheel(path: Path) -> Wheel:
             metadata = [name for name in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)]
             text = archive.read(metadata[0]).decode() if len(metadata) == 1 else None
     except (OSError, zipfile.BadZipFile) as error:
-        raise BundleError(f"{path.name} cannot be read as a wheel: {error}.", hint="Delete build/cache and build again.") from error
+        raise BundleError(
+            f"{path.name} cannot be read as a wheel: {error}.", hint="Delete build/cache and build again."
+        ) from error
     if text is None:
-        raise BundleError(f"{path.name} is no wheel: it needs exactly one .dist-info/METADATA.", hint="Fetch or build it again.")
+        raise BundleError(
+            f"{path.name} is no wheel: it needs exactly one .dist-info/METADATA.", hint="Fetch or build it again."
+        )
     fields = Parser().parsestr(text, headersonly=True)
     depends = []
     for line in fields.get_all("Requires-Dist", []):
@@ -106,8 +110,8 @@ def read_wheel(path: Path) -> Wheel:
 def _fetch(root: Path, folder: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     run(
-        [*pip, "download", "--quiet", "--no-deps", "--require-hashes", "-r", root / WHEEL_LOCK, "--only-binary", ":all:",
-         "--implementation", "cp", "--python-version", PAGE_PYTHON, "--abi", PAGE_ABI, "--abi", "none",
+        [*pip, "download", "--quiet", "--no-deps", "--require-hashes", "-r", root / WHEEL_LOCK,
+         "--only-binary", ":all:", "--implementation", "cp", "--python-version", PAGE_PYTHON, "--abi", PAGE_ABI, "--abi", "none",
          "--platform", PAGE_PLATFORM, "--dest", folder],
         f"fetching the wheels of {WHEEL_LOCK}",
         hint=NETWORK_HINT,
@@ -128,7 +132,18 @@ def _build_pure(root: Path, folder: Path) -> None:
     for source in sorted(sources.iterdir()):
         settings = PURE_SETTINGS if source.name.startswith("rapidfuzz") else ()
         run(
-            [*pip, "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation", *settings, source, "--wheel-dir", folder],
+            [
+                *pip,
+                "wheel",
+                "--quiet",
+                "--no-deps",
+                "--no-index",
+                "--no-build-isolation",
+                *settings,
+                source,
+                "--wheel-dir",
+                folder,
+            ],
             f"building {source.name} without its compiled parts",
             hint="Its build may have changed: docs/bumping.md says how a pure wheel is made.",
             env={**PURE_ENV, "SOURCE_DATE_EPOCH": SOURCE_DATE},
@@ -186,7 +201,10 @@ def own_wheel(cache: Cache, root: Path) -> Path:
             f"requires = {json.dumps(project['build-system']['requires'])}",
             'build-backend = "hatchling.build"',
             "[project]",
-            *(f"{key} = {json.dumps(meta[key])}" for key in ("name", "version", "description", "license", "requires-python", "dependencies")),
+            *(
+                f"{key} = {json.dumps(meta[key])}"
+                for key in ("name", "version", "description", "license", "requires-python", "dependencies")
+            ),
             "[tool.hatch.build.targets.wheel]",
             'packages = ["py_agent"]',
             "",
