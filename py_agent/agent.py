@@ -25,7 +25,7 @@ from py_agent.planner.book_end import plan_thought, plan_turn
 from py_agent.prompt.conversation import Conversation
 from py_agent.prompt.envelopes import NonceMaker, break_tokens, envelope, random_nonce
 from py_agent.prompt.tokens import TokenCounter, estimate_tokens
-from py_agent.prompt.wording import wording
+from py_agent.prompt.wording import warm_up, wording
 from py_agent.runner.breathe import Breather
 from py_agent.runner.contexts import DispatchContext, Outcome, TurnContext
 from py_agent.runner.dispatch import DispatchRunner, LimitReached
@@ -83,6 +83,13 @@ class DocsAgent:
         self._count = count
         self._nonce = nonce
         self._runner = TurnRunner(self._dispatches)
+        self._warm = False
+
+    async def warm_up(self) -> None:
+        """Does what would make the first turn slower than the others. A host may call it while the reader types."""
+        if not self._warm:
+            await warm_up(Breather(self._config.yield_ms))
+            self._warm = True
 
     async def run_turn(
         self, thread: str, text: str, *, emit: Callable[[Event], None], page: str | None = None
@@ -131,6 +138,7 @@ class DocsAgent:
             # Shielded, so that a stop in this moment cannot leave a stored question whose id nobody knows.
             message = await _finish(self._store.open_question(thread, text))
             emit(TurnStart(turn=turn_id, thread=thread, question=text, message=message))
+            await self.warm_up()
             context = self._context(turn_id, thread, message, text, page, emit)
             context.history = turns_of(await self._store.history(thread))
             await self._runner.run(context)

@@ -10,9 +10,10 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from py_agent.engines.base import EngineInfo, Progress
-from py_agent.engines.evidence import Evidence, read_prompt
+from py_agent.engines.evidence import PATH_SEPARATOR, Evidence, SeenPassage, read_prompt
 from py_agent.engines.markdown import compose
-from py_agent.engines.quoting import MAX_SOURCES, Weights, best_quote, lacking, question_words, rank
+from py_agent.engines.quoting import Quote, best_quote
+from py_agent.engines.weighing import Weights, lacking, rank
 from py_agent.model.errors import EngineError
 from py_agent.model.prompt import CallSpec, Chunk, GenerateOptions, Prompt
 from py_agent.prompt.dialects import gemma4
@@ -25,6 +26,12 @@ CHUNK_CHARS = 48
 MAX_READS = 6
 #: Characters of the question that become the query.
 MAX_QUERY_CHARS = 300
+#: Sources of one answer at most.
+MAX_SOURCES = 3
+#: A passage that scores less than this share of the best one would only distract.
+MIN_SHARE_OF_BEST = 0.4
+#: Characters of a quote at least: a bare sign or word proves nothing.
+MIN_QUOTE_CHARS = 12
 #: Times that a refused answer is tried again before it gives up.
 MAX_REFUSALS = 2
 
@@ -49,7 +56,7 @@ class ExtractiveEngine:
             raise EngineError("The engine is generating already.", hint="Wait for its end.", code="refused")
         self._busy, self._cancelled = True, False
         try:
-            text = _step(prompt)
+            text = await _step(prompt)
             for at in range(0, len(text), CHUNK_CHARS):
                 await asyncio.sleep(0)
                 if self._cancelled:
@@ -76,7 +83,7 @@ class ExtractiveEngine:
         """Nothing to free."""
 
 
-def _step(prompt: Prompt) -> str:
+async def _step(prompt: Prompt) -> str:
     names = {tool.name for tool in prompt.tools}
     if "make_plan" in names:
         return _plan(prompt)
@@ -87,7 +94,7 @@ def _step(prompt: Prompt) -> str:
     if evidence.next_read is not None and evidence.called.count("artifact_cat") < MAX_READS:
         call_id, start = evidence.next_read
         return gemma4.render_call(CallSpec(name="artifact_cat", arguments={"call_id": call_id, "start": start}))
-    return gemma4.render_call(_end(evidence))
+    return gemma4.render_call(await _end(evidence))
 
 
 def _plan(prompt: Prompt) -> str:
@@ -99,23 +106,47 @@ def _plan(prompt: Prompt) -> str:
     return thought + gemma4.render_call(CallSpec(name="make_plan", arguments=arguments))
 
 
-def _end(evidence: Evidence) -> CallSpec:
-    words = question_words(evidence)
-    passages = list(evidence.passages.values())
-    weights = Weights(words, passages)
-    if not passages or evidence.refused >= MAX_REFUSALS:
+async def _end(evidence: Evidence) -> CallSpec:
+    if not evidence.passages or evidence.refused > MAX_REFUSALS:
         return _dont_know([])
-    absent = lacking(evidence, words, weights)
+    weights = await Weights.weigh(evidence)
+    absent = lacking(evidence, weights)
     if absent:
         return _dont_know(absent)
-    ranked = rank(evidence, weights)
-    quotes = [quote for passage in ranked if (quote := best_quote(passage, weights)) is not None]
     # A refused answer comes back with one source less: the last one is the weakest.
-    quotes = quotes[: MAX_SOURCES - evidence.refused]
+    quotes = await _quotes(rank(evidence, weights), weights, MAX_SOURCES - evidence.refused)
     if not quotes:
         return _dont_know([])
     sources = [{"passage": quote.passage.id, "quote": quote.text} for quote in quotes]
     return CallSpec(name="provide_answer", arguments={"answer": compose(quotes), "sources": sources})
+
+
+async def _quotes(ranked: list[tuple[float, SeenPassage]], weights: Weights, most: int) -> list[Quote]:
+    """A quote of each passage worth one: nothing far behind the best, nothing said twice, other pages first.
+
+    Two passages of one page often say the same; the page behind them may be the one that answers.
+    """
+    quotes: list[Quote] = []
+    for score, passage in _pages_first(ranked):
+        if len(quotes) == most:
+            break
+        if quotes and score < MIN_SHARE_OF_BEST * ranked[0][0]:
+            continue
+        await asyncio.sleep(0)
+        quote = best_quote(passage, weights)
+        if quote is None or len(quote.text) < MIN_QUOTE_CHARS:
+            continue
+        if all(" ".join(quote.text.split()) != " ".join(other.text.split()) for other in quotes):
+            quotes.append(quote)
+    return quotes
+
+
+def _pages_first(ranked: list[tuple[float, SeenPassage]]) -> list[tuple[float, SeenPassage]]:
+    """The best passage of each page, then the others; a page is known by its title."""
+    best: dict[str, tuple[float, SeenPassage]] = {}
+    for item in ranked:
+        best.setdefault(item[1].heading.split(PATH_SEPARATOR)[0], item)
+    return [*best.values(), *(item for item in ranked if item not in best.values())]
 
 
 def _dont_know(absent: list[str]) -> CallSpec:

@@ -30,11 +30,11 @@ class Held(BaseModel):
 
 
 class Gate(Protocol):
-    """Looks at one completion. Gates are deterministic and call no model."""
+    """Looks at one completion. Gates are deterministic and call no model; long ones breathe."""
 
     name: str
 
-    def check(self, context: DispatchContext) -> Held | None:
+    async def check(self, context: DispatchContext) -> Held | None:
         """None: the completion may pass."""
         ...
 

@@ -21,7 +21,7 @@ def cascade(gates: Sequence[Gate]) -> Middleware[DispatchContext]:
 
     async def middleware(context: DispatchContext, next_: Next) -> None:
         for gate in gates:
-            held = gate.check(context)
+            held = await gate.check(context)
             if held is not None:
                 hold(context, gate.name, held)
                 return

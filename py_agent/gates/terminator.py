@@ -30,7 +30,7 @@ async def terminator(context: DispatchContext, next_: Next) -> None:
     elif context.ran:
         pass
     elif context.done.truncated or context.done.bad_calls:
-        why = context.done.bad_calls[0] if context.done.bad_calls else "it was cut off"
+        why = context.done.bad_calls[0] if context.done.bad_calls else "your output was cut off by its limit"
         hold(context, NAME, Held(reason="a call could not be read", nudge="nudge_bad_call", values={"why": why}))
     elif not context.done.text:
         hold(context, NAME, Held(reason="the model said nothing", nudge="nudge_empty"))

@@ -11,7 +11,7 @@ class UnreadHandle:
 
     name = "unread-handle"
 
-    def check(self, context: DispatchContext) -> Held | None:
+    async def check(self, context: DispatchContext) -> Held | None:
         """Held while there is something to read."""
         unread = context.turn.shelf.unread
         ends_the_turn = context.proposal is not None or not (context.ran or context.done.calls)

@@ -15,12 +15,13 @@ class VerifiedCitation:
 
     name = "verified-citation"
 
-    def check(self, context: DispatchContext) -> Held | None:
+    async def check(self, context: DispatchContext) -> Held | None:
         """Held at the first source that is not true."""
         if context.proposal is None or not isinstance(context.proposal.args, AnswerArgs):
             return None
         for source in context.proposal.args.sources:
             held = self._check(context.turn, source)
+            await context.turn.breathe()
             if held is not None:
                 return held
         return None
@@ -40,7 +41,7 @@ class VerifiedCitation:
                 nudge="nudge_quote",
                 values={"passage": passage.id, "quote": source.quote[:120]},
             )
-        if len(fold(source.quote)[0]) < min(MIN_QUOTE_CHARS, len(fold(passage.text)[0])):
+        if len(fold(source.quote)[0]) < MIN_QUOTE_CHARS and fold(source.quote)[0] != fold(passage.text)[0]:
             return Held(reason="a quote is too short", nudge="nudge_short_quote", values={"passage": passage.id})
         return None
 

@@ -48,7 +48,7 @@ class Output:
         thinking: The model's thoughts, without their label.
         calls: Complete calls, in order.
         bad_calls: For each call that could not be parsed, why.
-        truncated: The output ends inside a call: that call was not taken.
+        truncated: The token limit cut the output, or it ends inside a call: that call was not taken.
         degenerate: The model wrote filler tokens only.
     """
 
@@ -104,6 +104,8 @@ class StreamSplitter:
             self._call += rest
             self._end_call(complete=False, reason=reason)
         output = self.output
+        if reason == "length" and not output.calls:
+            output.truncated = True
         output.text = "".join(self._text).strip()
         thinking = "".join(self._thinking).strip()
         output.thinking = thinking.removeprefix("thought\n").strip() if thinking != "thought" else ""

@@ -62,6 +62,7 @@ class DispatchRunner:
 
     async def _iterate(self, context: DispatchContext) -> None:
         context.output, context.proposal, context.ran = None, None, []
+        context.drop_draft("the draft did not become an answer")
         await run_pipeline(self._input, context)
         if context.signals.signalled:
             return

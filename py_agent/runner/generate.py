@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from contextlib import aclosing
 from typing import Any, cast
@@ -20,6 +21,7 @@ async def generate(context: DispatchContext) -> Output:
 
     Raises:
         EngineError: As ``Engine.generate``; ``cut`` when the stream ended early, ``empty`` when nothing came.
+        asyncio.CancelledError: The engine was told to stop.
     """
     turn = context.turn
     prompt = context.conversation.prompt()
@@ -74,6 +76,9 @@ def _checked(splitter: StreamSplitter, native: list[Chunk], raw: list[str], reas
         )
     if reason is None:
         raise EngineError("The model's answer stopped in the middle without an end.", hint="Ask again.", code="cut")
+    if reason == "cancelled":
+        # Somebody stopped the engine and not the task: for the turn it is the same.
+        raise asyncio.CancelledError
     output = splitter.finish(reason)
     for chunk in native:
         if chunk.call is not None:

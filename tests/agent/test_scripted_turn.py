@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,29 @@ async def test_a_call_cut_by_the_limit_does_not_run_and_the_model_is_told() -> N
     assert world.search.queries == ["webhook timeout"]
     assert "did not run" in world.engine.prompts[1].messages[-1].content
     assert end.status == "answered"
+
+
+async def test_prose_cut_by_the_limit_is_no_answer() -> None:
+    world, end = await turn(["Hello! What would you", SEARCH, answer()], reasons=["length"])
+    assert "cut off" in world.engine.prompts[1].messages[-1].content
+    assert (end.status, end.answer) == ("answered", "It is 12 seconds.")
+
+
+async def test_a_draft_whose_call_is_refused_for_its_form_is_taken_back() -> None:
+    bad = call("provide_answer", answer="It is 99.", sources="p1")
+    world, end = await turn([SEARCH, bad, answer()])
+    shown = ""
+    for event in world.events:
+        shown = shown + event.text if event.type == "answer_delta" else "" if event.type == "answer_reset" else shown
+    assert shown == end.answer == "It is 12 seconds."
+
+
+async def test_an_engine_that_was_stopped_ends_the_turn_as_interrupted() -> None:
+    world = World(ScriptedEngine([SEARCH], reasons=["cancelled"]), SHORT, planner=False)
+    with pytest.raises(asyncio.CancelledError):
+        await world.ask("How long?")
+    assert world.events[-1].type == "turn_end"
+    assert world.events[-1].status == "interrupted"
 
 
 async def test_an_example_of_a_call_is_not_a_call() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from py_agent.engines import evidence, extractive, markdown, quoting
+from py_agent.engines import evidence, extractive, markdown, quoting, weighing
 from py_agent.engines.extractive import ExtractiveEngine
 from py_agent.gates import verified_citation
 from py_agent.model.prompt import Chunk, GenerateOptions, Prompt, PromptMessage
@@ -136,7 +136,7 @@ def test_markdown_signs_of_a_page_are_shown_and_names_are_code() -> None:
 def test_no_word_of_any_documentation_is_in_the_engine() -> None:
     source = "".join(
         Path(module.__file__ or "").read_text(encoding="utf-8").lower()
-        for module in (extractive, evidence, quoting, markdown)
+        for module in (extractive, evidence, weighing, quoting, markdown)
     )
     for word in ("flask", "git ", "github", "jenkins", "openapi", "session", "cookie", "commit", "sqlite", "blueprint"):
         assert word not in source

@@ -106,6 +106,8 @@ def build(root: Path, out: Path | None = None, *, partial: bool = False) -> dict
     else:
         loader, _ = bundled(layout, root / LOADER, "iife", {"__PY_AGENT_ASSETS__": json.dumps(assets, sort_keys=True)})
         (layout.agent / sizes.LAUNCHER).write_bytes(loader)
+    # The map that the loader carries, for pages that bring a loader of their own (the tests of the workers do).
+    (layout.out / "assets.json").write_text(json.dumps(assets, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     _write_licenses(layout, licenses)
 
     first_open = [
