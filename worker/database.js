@@ -61,7 +61,7 @@ export async function openDatabase(wasm, directory) {
     printErr: (/** @type {string} */ line) => console.debug(line), // every failure also comes as an exception
   });
   try {
-    return new Database(directory === null ? new sqlite3.oo1.DB(":memory:", "c") : await openPooled(sqlite3, directory));
+    return directory === null ? new Database(new sqlite3.oo1.DB(":memory:", "c"), null) : await openPooled(sqlite3, directory);
   } catch (thrown) {
     throw explain(thrown);
   }
@@ -70,6 +70,7 @@ export async function openDatabase(wasm, directory) {
 /**
  * @param {any} sqlite3
  * @param {string} directory
+ * @returns {Promise<Database>}
  */
 async function openPooled(sqlite3, directory) {
   const end = performance.now() + HANDLES_MS;
@@ -82,12 +83,13 @@ async function openPooled(sqlite3, directory) {
         preserveOnInitFailure: true,
         forceReinitIfPreviouslyFailed: true,
       });
+      if (pool.isPaused()) await pool.unpauseVfs(); // it was closed before, in this worker
       const db = new pool.OpfsSAHPoolDb(FILE);
       // First of all: with WAL and without shared memory an existing database opens in exclusive mode only.
       db.exec("PRAGMA locking_mode = exclusive");
       db.exec("PRAGMA journal_mode = WAL");
       db.exec("PRAGMA synchronous = FULL");
-      return db;
+      return new Database(db, pool);
     } catch (thrown) {
       if (!isHeld(thrown)) throw thrown;
       if (performance.now() > end) {
@@ -113,9 +115,13 @@ function explain(thrown) {
 }
 
 export class Database {
-  /** @param {any} db an `oo1.DB` */
-  constructor(db) {
+  /**
+   * @param {any} db an `oo1.DB`
+   * @param {any} pool of its file handles; null in memory
+   */
+  constructor(db, pool) {
     this.db = db;
+    this.pool = pool;
     db.exec("PRAGMA foreign_keys = ON");
   }
 
@@ -145,6 +151,7 @@ export class Database {
 
   close() {
     this.db.close();
+    this.pool?.pauseVfs(); // gives the file handles back: another tab may open them
   }
 }
 

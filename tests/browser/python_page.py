@@ -1,4 +1,4 @@
-"""A page with our Python in it and nothing else: the tests run Python code in Pyodide, against the product's workers."""
+"""A page with our Python in it and nothing else: tests run Python code in Pyodide, against the product's workers."""
 
 from __future__ import annotations
 

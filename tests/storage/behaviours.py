@@ -1,4 +1,4 @@
-"""What a store does, whatever database is under it. Plain functions: they run in pytest, and in Pyodide over the page's.
+"""What a store does, whatever database is under it: plain functions that run in pytest, and in Pyodide over the page's.
 
 Each gets a fresh, opened store.
 """

@@ -6,7 +6,7 @@
     assets/litert-HASH/             the engine's own files; only a chosen model loads them
     assets/pyodide-HASH/            pyodide.js, pyodide.asm.js, pyodide.asm.wasm, python_stdlib.zip.wasm
     assets/pyodide-lock-HASH.json   outside that folder, which would otherwise change with our own code
-    assets/NAME-HASH.zip.wasm       one stored zip of .pyc a wheel: fetch, then unpackArchive(bytes, "zip", {extractDir})
+    assets/NAME-HASH.zip.wasm       one stored zip of .pyc a wheel, for unpackArchive(bytes, "zip", {extractDir})
     licenses/                       the licences of all that is inside
 
 Extension modules inside an unpacked archive (pydantic-core has one) need nothing more: importing it compiles it. On
@@ -103,11 +103,13 @@ def build(root: Path, out: Path | None = None, *, partial: bool = False) -> dict
     else:
         loader, _ = bundled(layout, root / LOADER, "iife", {"__PY_AGENT_ASSETS__": json.dumps(assets, sort_keys=True)})
         (layout.agent / sizes.LAUNCHER).write_bytes(loader)
+    # The map that the loader carries, for pages that bring a loader of their own (the tests of the workers do).
+    (layout.out / "assets.json").write_text(json.dumps(assets, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     _write_licenses(layout, licenses)
 
     first_open = [
-        sizes.LAUNCHER, *(str(assets[name]) for name in FIRST_OPEN_SCRIPTS if name in assets), sqlite, *core.files, lock_path,
-        *(str(entry["url"]) for _, entry, _ in archives),
+        sizes.LAUNCHER, *(str(assets[name]) for name in FIRST_OPEN_SCRIPTS if name in assets),
+        sqlite, *core.files, lock_path, *(str(entry["url"]) for _, entry, _ in archives),
     ]  # fmt: skip
     files = sizes.measure(cache, layout.agent)
     result: dict[str, object] = {
@@ -135,7 +137,7 @@ def in_order(wheels: Iterable[Wheel]) -> list[Wheel]:
             if name not in rest:
                 raise BundleError(
                     f"{wheel.path.name} needs {name}, which is no wheel of the page.",
-                    hint="Add it to requirements-page.in (or requirements-page-sdists.in) and run `python build.py lock`.",
+                    hint="Add it to requirements-page.in (or -page-sdists.in) and run `python build.py lock`.",
                 )
     done: list[Wheel] = []
     while rest:
@@ -176,7 +178,7 @@ def _copy_hashed(layout: Layout, source: Path) -> str:
 
 
 def _copy_litert(layout: Layout) -> str:
-    """All four builds of the runtime: which one a browser needs (JSPI or not, compatible or not) the runtime decides."""
+    """All four builds of the runtime: which one a browser needs (JSPI or not, old or new) the runtime decides."""
     source = layout.modules / "@litert-lm" / "core" / "wasm"
     paths = sorted(path for path in source.iterdir() if path.suffix in {".js", ".wasm"})
     version = json.loads((source.parent / "package.json").read_text())["version"]
