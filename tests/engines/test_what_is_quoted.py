@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from py_agent.engines import extractive
 from py_agent.engines.evidence import Evidence, SeenPassage
 from py_agent.engines.markdown import compose
 from py_agent.engines.quoting import best_quote, blocks_of, sentences_of
@@ -137,3 +138,22 @@ async def test_every_quote_stands_in_its_passage_and_is_bounded() -> None:
         assert quote is not None
         assert quote.text in passage.text
         assert len(quote.text) <= 400
+
+
+async def test_neither_a_repeated_heading_nor_a_question_of_the_page_is_an_answer() -> None:
+    text = "Upload limit\n\nWhat is the limit of an upload, and how is the upload limit set?\n\nThe limit is 16 MB."
+    seen = Evidence(question="upload limit", passages={"p0": SeenPassage("p0", "Guide > Upload limit", text)})
+    quote = best_quote(seen.passages["p0"], await Weights.weigh(seen))
+    assert quote is not None
+    assert quote.text == "The limit is 16 MB."
+
+
+async def test_a_refused_answer_comes_back_with_one_source_less() -> None:
+    seen = evidence("webhook timeout", *(f"The webhook timeout of part {n} is {n} seconds." for n in range(3)))
+    counts = []
+    for refused in range(3):
+        seen.refused = refused
+        counts.append(len((await extractive._end(seen)).arguments.get("sources", [])))
+    assert counts == [3, 2, 1]
+    seen.refused = 3
+    assert (await extractive._end(seen)).name == "say_i_dont_know"
