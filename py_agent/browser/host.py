@@ -94,6 +94,7 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
         notice=storage.notice,
     )
     bridge.listen(create_proxy(_receiver(session)))
+    session.in_background(agent.warm_up())  # while the reader types: the first turn would pay for it
     return {"engine": engine.info().model_dump(mode="json"), "timings": timings}
 
 
