@@ -182,7 +182,7 @@ async function findFault(where) {
  */
 export async function fetchIndex(url) {
   const missing = { code: "missing_index", hint: INDEX_HINT };
-  const text = new TextDecoder().decode(await fetchBytes(url, "the search index's manifest", missing));
+  const text = new TextDecoder().decode(await fetchBytes(url, "the search index's manifest", missing, "no-cache"));
   let manifest;
   try {
     manifest = JSON.parse(text);

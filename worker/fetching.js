@@ -59,11 +59,12 @@ export function policyFailure(directive, uri) {
  * last build, would keep the assistant broken after its host was repaired.
  * @template T
  * @param {(cache: RequestCache) => Promise<T>} attempt
+ * @param {RequestCache} [first]
  * @returns {Promise<T>}
  */
-async function pastTheCache(attempt) {
+async function pastTheCache(attempt, first = "default") {
   try {
-    return await attempt("default");
+    return await attempt(first);
   } catch (thrown) {
     if (thrown instanceof Failure && thrown.code === "csp") throw thrown;
     return attempt("reload");
@@ -135,10 +136,11 @@ function sniff(bytes) {
  * @param {string} url
  * @param {string} what
  * @param {{code?: string, hint?: string}} [missing]
+ * @param {RequestCache} [first] how the browser's cache is used at first; `no-cache` for a file whose name says no version
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-export function fetchBytes(url, what, missing) {
-  return pastTheCache((cache) => requestBytes(url, what, missing, cache));
+export function fetchBytes(url, what, missing, first) {
+  return pastTheCache((cache) => requestBytes(url, what, missing, cache), first);
 }
 
 /**
