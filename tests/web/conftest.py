@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
-from py_agent.site.serve import SiteServer
+from py_agent.site.serve import Canned, SiteServer
 from py_agent.testing.chromium import open_chromium
 from py_agent.testing.driver import WidgetDriver
 
@@ -106,16 +106,17 @@ Open = Callable[..., Tab]
 
 @pytest.fixture
 def tab(agent: Path, browser: BrowserContext, tmp_path: Path) -> Iterator[Open]:
-    """Opens a page: ``tab(html, headers={...}, path="/")``."""
+    """Opens a page: ``tab(html, headers={...}, missing="widget.js")``."""
     servers: list[SiteServer] = []
     pages: list[Page] = []
 
-    def visit(html: str, *, headers: dict[str, str] | None = None, mounts: dict[str, Path] | None = None) -> Tab:
+    def visit(html: str, *, headers: dict[str, str] | None = None, missing: str = "") -> Tab:
         site = tmp_path / f"site-{len(servers)}"
         (site / "second").mkdir(parents=True)
         (site / "index.html").write_text(html, encoding="utf-8")
         (site / "second" / "index.html").write_text(html, encoding="utf-8")
-        server = SiteServer(site, mounts={"/agent": agent, **(mounts or {})}, headers=headers)
+        canned = {f"/agent/{missing}": Canned()} if missing else {}
+        server = SiteServer(site, mounts={"/agent": agent}, headers=headers, canned=canned)
         server.__enter__()
         servers.append(server)
         page = browser.new_page()
