@@ -5,7 +5,7 @@ import { Failure, describe } from "./failure.js";
 import { fetchAsset, fetchBytes, fetchChecked, policyFailure, refuseWrongContent, watchPolicy } from "./fetching.js";
 
 /** @typedef {import("./protocol.js").Assets} Assets */
-/** @typedef {{manifest: string, files: Map<string, Uint8Array>}} IndexFiles the manifest's text, and files by their role in it */
+/** @typedef {{manifest: string, files: Map<string, Uint8Array>}} IndexFiles the manifest's text, and files by their path in it */
 
 /**
  * Milliseconds for `loadPyodide`. It never rejects where a policy blocks it; blocked requests are told by an event, so
@@ -182,7 +182,7 @@ async function findFault(where) {
  */
 export async function fetchIndex(url) {
   const missing = { code: "missing_index", hint: INDEX_HINT };
-  const text = new TextDecoder().decode(await fetchBytes(url, "the search index's manifest", missing));
+  const text = new TextDecoder().decode(await fetchBytes(url, "the search index's manifest", missing, "no-cache"));
   let manifest;
   try {
     manifest = JSON.parse(text);
@@ -200,5 +200,5 @@ export async function fetchIndex(url) {
       fetchChecked({ ...file, url: new URL(file.path, url).href }, "a part of the search index", missing),
     ),
   );
-  return { manifest: text, files: new Map(listed.map(([role], at) => [role, fetched[at]])) };
+  return { manifest: text, files: new Map(listed.map(([, { path }], at) => [path, fetched[at]])) };
 }

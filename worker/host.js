@@ -115,9 +115,9 @@ class Host {
       /** @type {(name: "storage" | "engine") => Line} */
       line: (name) => lines[name],
       manifest: index.manifest,
-      roles: [...index.files.keys()].join("\n"),
-      /** @type {(role: string) => Uint8Array | undefined} */
-      file: (role) => index.files.get(role),
+      paths: [...index.files.keys()].join("\n"),
+      /** @type {(path: string) => Uint8Array | undefined} */
+      file: (path) => index.files.get(path),
     };
     const settings = { ...config, directory, sqliteWasm: assets.sqliteWasm, litertWasm: assets.litertWasm };
     const module = await watch.time("import", () => pyodide.pyimport("py_agent.browser.host"));

@@ -46,6 +46,9 @@ window.client = {
 };
 """
 
+#: Seconds for one call at most: a request that is never answered must fail its test, not hang the suite.
+LIMIT_S = 60
+
 #: Seconds between two looks at the page's state.
 _POLL_S = 0.05
 
@@ -69,7 +72,9 @@ class Client:
     def evaluate(self, expression: str, **names: Any) -> Any:
         """The value of a JavaScript expression, awaited; ``names`` are its variables."""
         values = ", ".join(json.dumps(value) for value in names.values())
-        code = f"(async ({', '.join(names)}) => ({expression}))({values})"
+        work = f"(async ({', '.join(names)}) => ({expression}))({values})"
+        limit = f"new Promise((_, no) => setTimeout(() => no(new Error('no answer')), {LIMIT_S * 1_000}))"
+        code = f"Promise.race([{work}, {limit}])"
         answer = self._tools.send("Runtime.evaluate", {"expression": code, "awaitPromise": True, "returnByValue": True})
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")

@@ -98,7 +98,6 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def index(docs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The index of one of the two sites, made by the command line."""
-    if "PY_AGENT_TEST_INDEX" in os.environ:
     out = tmp_path_factory.mktemp("index") / "index"
     command = [sys.executable, "-c", "from py_agent.cli import main; main()"]
     subprocess.run([*command, "index", str(docs / "other"), "--out", str(out)], check=True, cwd=ROOT)

@@ -215,3 +215,31 @@ def test_without_opfs_it_answers_and_says_that_nothing_is_kept(
     assert thread["kept"] is False
     assert "not kept" in thread["notice"]
     assert [message["role"] for message in thread["messages"]] == ["user", "assistant"]
+
+
+def test_the_bundle_may_lie_on_another_origin(
+    browser: BrowserContext, docs: Path, index: Path, dist: Path, assets: dict[str, Any]
+) -> None:
+    cors = {"Access-Control-Allow-Origin": "*"}
+    with (
+        SiteServer(docs, mounts={"/index": index}) as site,
+        SiteServer(docs, mounts={"/agent": dist / "agent"}, headers=cors) as host,
+    ):
+        page = browser.new_page()
+        page.goto(site.url)
+        tab = Client(page, assets)
+        tab.start(f"{host.url}/agent/", harness="main", index=f"{site.url}/index/manifest.json")
+        tab.state("ready")
+        assert tab.ask(QUESTION)["status"] == "answered"
+        assert tab.call("thread")["kept"] is True
+        page.close()
+
+
+def test_it_runs_where_the_browser_has_no_locks(new_tab: Any, agent: str) -> None:
+    tab = new_tab()
+    tab.evaluate("Object.defineProperty(navigator, 'locks', {value: undefined})")
+    tab.evaluate("Object.defineProperty(crypto, 'subtle', {value: undefined})")
+    tab.start(agent, harness="main")
+    tab.state("ready")
+    assert tab.ask(QUESTION)["status"] == "answered"
+    assert tab.console == []
