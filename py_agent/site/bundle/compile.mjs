@@ -15,6 +15,12 @@ const pyodide = await loadPyodide({
 });
 pyodide.FS.mkdir("/tree");
 pyodide.FS.mount(pyodide.FS.filesystems.NODEFS, { root: folder }, "/tree");
-pyodide.runPython(readFileSync(jobPath, "utf8"));
-const count = pyodide.runPython(`compile_tree("/tree", ${Number(optimize)})`);
-console.log(`${count} files compiled`);
+try {
+  pyodide.runPython(readFileSync(jobPath, "utf8"));
+  const count = pyodide.runPython(`compile_tree("/tree", ${Number(optimize)})`);
+  console.log(`${count} files compiled`);
+} catch (error) {
+  // Uncaught, Node would print the line of Pyodide's own source first, a megabyte long.
+  console.error(error.message);
+  process.exitCode = 1;
+}

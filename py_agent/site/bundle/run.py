@@ -11,6 +11,8 @@ from py_agent.model.errors import AgentError
 
 #: Lines of a failing tool's output that are shown: enough for a compiler's first error, short enough to be read.
 SHOWN_LINES = 25
+#: Characters of each: minified code has lines of a megabyte.
+SHOWN_COLUMNS = 300
 
 
 class BundleError(AgentError):
@@ -60,6 +62,6 @@ def run(
         raise BundleError(f"{what} did not end within {timeout:.0f} s.", hint=hint or "Try again.") from error
     output = done.stdout.decode("utf-8", "replace")
     if done.returncode != 0:
-        tail = "\n".join(output.strip().splitlines()[-SHOWN_LINES:])
+        tail = "\n".join(line[:SHOWN_COLUMNS] for line in output.strip().splitlines()[-SHOWN_LINES:])
         raise BundleError(f"{what} failed (exit code {done.returncode}):\n{tail}\n", hint=hint)
     return output
