@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,10 +20,12 @@ HTML = frozenset((".html", ".htm", ".xhtml"))
 MARKDOWN = frozenset((".md", ".markdown"))
 #: Folders that hold no pages of the site: tools' own, sources copied beside the pages, and the agent itself.
 SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "_sources", "_static", "agent"))
-#: A page whose text stands in links for at least this share ...
-LINK_LIST_SHARE = 0.9
-#: ... and that has at least this many links is an index of other pages: it answers nothing and matches everything.
-LINK_LIST_MIN_LINKS = 100
+#: A page that holds at least this many other pages, each for at least this share of its passages, is a collection of
+#: them (the manual on one page): every answer would be found twice, once at the worse place.
+COLLECTION_MIN_PAGES = 3
+COLLECTION_SHARE = 0.9
+#: Shorter passages are alike by chance ("Returns: a string") and prove no repetition.
+COLLECTION_MIN_CHARS = 80
 _NOT_PAGES = re.compile(r"(?:^|/)404\.html?$|(?:^|/)404/index\.html$")
 
 
@@ -90,6 +93,7 @@ def read_site(
             _read_file(site, root, file, page, is_html=file in html)
         if progress:
             progress()
+    _drop_collections(site)
     return site
 
 
@@ -115,7 +119,30 @@ def _why_not(document: Document, page: str, pieces: list[Piece]) -> str:
     if document.noindex:
         return 'it says <meta name="robots" content="noindex">'
     if not pieces:
-        return "no text was found in it"
-    if document.links >= LINK_LIST_MIN_LINKS and document.link_share >= LINK_LIST_SHARE:
-        return f"a list of links ({document.links} links hold {document.link_share:.0%} of its text)"
+        return "it only lists links to other pages" if document.link_lists else "no text was found in it"
     return ""
+
+
+def _drop_collections(site: Site) -> None:
+    texts = [{key for piece in page.pieces if (key := _repeatable(piece))} for page in site.pages]
+    places: dict[str, list[int]] = {}
+    for number, found in enumerate(texts):
+        for text in found:
+            places.setdefault(text, []).append(number)
+    kept = []
+    for number, page in enumerate(site.pages):
+        shared = Counter(other for text in texts[number] for other in places[text] if other != number)
+        parts = [
+            other
+            for other, count in shared.items()
+            if count >= COLLECTION_SHARE * len(texts[other]) and len(texts[other]) < len(texts[number])
+        ]
+        if len(parts) >= COLLECTION_MIN_PAGES and sum(len(texts[one]) for one in parts) >= len(texts[number]) / 2:
+            site.skipped.append(Skipped(page.page, f"it repeats {len(parts)} other pages"))
+        else:
+            kept.append(page)
+    site.pages = kept
+
+
+def _repeatable(piece: Piece) -> str:
+    return " ".join(piece.text.split()) if len(piece.text) >= COLLECTION_MIN_CHARS else ""
