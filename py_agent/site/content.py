@@ -8,18 +8,98 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 #: Elements whose text no reader sees, or that are controls.
 SKIPPED_TAGS = frozenset(
-    ["script", "style", "template", "noscript", "svg", "math", "iframe", "object", "embed", "audio", "video", "canvas", "button", "input", "select", "textarea", "dialog", "head", "nav", "datalist", "progress", "meter", "map"]
+    [
+        "script",
+        "style",
+        "template",
+        "noscript",
+        "svg",
+        "math",
+        "iframe",
+        "object",
+        "embed",
+        "audio",
+        "video",
+        "canvas",
+        "button",
+        "input",
+        "select",
+        "textarea",
+        "dialog",
+        "head",
+        "nav",
+        "datalist",
+        "progress",
+        "meter",
+        "map",
+    ]
 )
 _SKIPPED_ROLES = frozenset(
-    ["navigation", "search", "banner", "contentinfo", "dialog", "alertdialog", "menu", "menubar", "toolbar", "tablist", "button"]
+    [
+        "navigation",
+        "search",
+        "banner",
+        "contentinfo",
+        "dialog",
+        "alertdialog",
+        "menu",
+        "menubar",
+        "toolbar",
+        "tablist",
+        "button",
+    ]
 )
 # Names that generators share for parts around the text; compared with whole class names and ids.
 _SKIPPED_NAMES = frozenset(
-    ["toc", "tableofcontents", "table-of-contents", "local-toc", "page-toc", "toctree-wrapper-nav", "breadcrumb", "breadcrumbs", "pagination", "pager", "prev-next", "skip-link", "skip-to-content", "skip-nav", "headerlink", "linenos", "linenodiv", "linenumbers", "line-numbers-rows", "lineno", "gutter", "copybtn", "copy-button", "clipboard", "edit-this-page", "edit-link", "sphinxsidebar", "navbar", "navheader", "navfooter", "nosearch"]
+    [
+        "toc",
+        "tableofcontents",
+        "table-of-contents",
+        "local-toc",
+        "page-toc",
+        "toctree-wrapper-nav",
+        "breadcrumb",
+        "breadcrumbs",
+        "pagination",
+        "pager",
+        "prev-next",
+        "skip-link",
+        "skip-to-content",
+        "skip-nav",
+        "headerlink",
+        "linenos",
+        "linenodiv",
+        "linenumbers",
+        "line-numbers-rows",
+        "lineno",
+        "gutter",
+        "copybtn",
+        "copy-button",
+        "clipboard",
+        "edit-this-page",
+        "edit-link",
+        "sphinxsidebar",
+        "navbar",
+        "navheader",
+        "navfooter",
+        "nosearch",
+    ]
 )
 # Only outside a marked main part: inside it these names are used for content too.
 _SKIPPED_NAMES_IN_BODY = frozenset(
-    ["sidebar", "footer", "site-footer", "site-header", "page-footer", "menu", "navigation", "nav", "cookie-banner", "cookie-consent", "related"]
+    [
+        "sidebar",
+        "footer",
+        "site-footer",
+        "site-header",
+        "page-footer",
+        "menu",
+        "navigation",
+        "nav",
+        "cookie-banner",
+        "cookie-consent",
+        "related",
+    ]
 )
 _PERMALINK_NAMES = frozenset(
     ["headerlink", "anchor", "permalink", "hash-link", "heading-anchor", "header-anchor", "anchorjs-link", "mark"]

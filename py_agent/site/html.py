@@ -16,7 +16,46 @@ from py_agent.site.document import Block, Document, Section
 
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _INLINE = frozenset(
-    ["a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd", "label", "mark", "q", "rp", "rt", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr", "img", "-text"]
+    [
+        "a",
+        "abbr",
+        "acronym",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "cite",
+        "code",
+        "data",
+        "del",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "ins",
+        "kbd",
+        "label",
+        "mark",
+        "q",
+        "rp",
+        "rt",
+        "ruby",
+        "s",
+        "samp",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "tt",
+        "u",
+        "var",
+        "wbr",
+        "img",
+        "-text",
+    ]
 )
 _LANGUAGE = re.compile(r"(?:language|lang|highlight(?:-source)?|sourceCode)-([A-Za-z0-9+#_-]+)")
 _NO_LANGUAGE = frozenset(("default", "none", "text", "plaintext", "plain", "nohighlight", "source"))
@@ -55,7 +94,9 @@ def read_html(data: bytes | str) -> Document:
     walker.flush()
     sections = [section for section in walker.sections if section.blocks]
     listing = _is_link_list(sections, LINK_LIST_PAGE_LINKS, LINK_LIST_PAGE_SHARE)
-    document.sections = [one for one in sections if not (listing or _is_link_list([one], LINK_LIST_SECTION_LINKS, LINK_LIST_SHARE))]
+    document.sections = [
+        one for one in sections if not (listing or _is_link_list([one], LINK_LIST_SECTION_LINKS, LINK_LIST_SHARE))
+    ]
     document.link_lists = len(sections) - len(document.sections)
     head_title = tree.css_first("head > title") or tree.css_first("title")
     _set_titles(document, walker.first_h1, " ".join(head_title.text().split()) if head_title else "")

@@ -18,8 +18,8 @@ from py_agent.site.markdown import read_markdown
 
 HTML = frozenset((".html", ".htm", ".xhtml"))
 MARKDOWN = frozenset((".md", ".markdown"))
-#: Folders that hold no pages of the site: tools' own, sources copied beside the pages, and the agent itself.
-SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "_sources", "_static", "agent"))
+#: Folders that hold no pages of the site, wherever they lie.
+SKIPPED_FOLDERS = frozenset(["node_modules", "__pycache__"])
 #: A page that holds at least this many other pages, each for at least this share of its passages, is a collection of
 #: them (the manual on one page): every answer would be found twice, once at the worse place.
 COLLECTION_MIN_PAGES = 3
@@ -68,10 +68,11 @@ def find_files(root: Path) -> list[str]:
         raise ConfigError(f"{root} {what}.", hint="Give the folder that your site generator writes.", code="no_site")
     found: list[str] = []
     for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith("."))
+        here = Path(folder)
+        folders[:] = sorted(name for name in folders if not _is_foreign(here / name))
         for name in files:
             if Path(name).suffix.lower() in HTML | MARKDOWN and not name.startswith("."):
-                found.append((Path(folder) / name).relative_to(root).as_posix())
+                found.append((here / name).relative_to(root).as_posix())
     if not found:
         raise ConfigError(
             f"{root} holds no .html or .md file.", hint="Build your site first, or give another folder.", code="no_site"
@@ -79,17 +80,27 @@ def find_files(root: Path) -> list[str]:
     return sorted(found)
 
 
+def _is_foreign(folder: Path) -> bool:
+    if folder.name in SKIPPED_FOLDERS or folder.name.startswith("."):
+        return True
+    return (folder / "py-agent.js").is_file()  # the agent, installed beside the pages
+
+
 def read_site(
     root: Path, files: list[str], *, markdown_urls: MarkdownUrls = "html", progress: Callable[[], None] | None = None
 ) -> Site:
     """Reads ``files`` of ``root``. A file that cannot be read is reported, never an error."""
     site = Site()
+    taken: dict[str, str] = {}
     html = {file for file in files if Path(file).suffix.lower() in HTML}
     for file in files:
         page = file if file in html else markdown_page(file, markdown_urls)
         if file not in html and page in html:
             site.skipped.append(Skipped(file, f"its built page {page} is indexed instead"))
+        elif page in taken:
+            site.skipped.append(Skipped(file, f"{taken[page]} is the page {page} already"))
         else:
+            taken[page] = file
             _read_file(site, root, file, page, is_html=file in html)
         if progress:
             progress()
