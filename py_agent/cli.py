@@ -329,7 +329,7 @@ def serve(site: Path, agent: Path | None, port: int) -> None:
 
 
 @main.group()
-def eval() -> None:  # noqa: A001 (the command's name)
+def eval() -> None:
     """Measure answers against labelled questions."""
 
 

@@ -123,7 +123,7 @@ def _rows(text: str) -> list[dict[str, Any]]:
     except ValueError:
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     if isinstance(data, dict):
-        data = data["questions"] if "questions" in data else [data]
+        data = data.get("questions", [data])
     rows: list[dict[str, Any]] = data
     return rows
 

@@ -10,60 +10,22 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from py_agent.site.content import find_main, is_chrome, is_permalink
+from py_agent.site.content import find_main, is_chrome, is_permalink, names_of
 from py_agent.site.decode import decode_html, unclosed
 from py_agent.site.document import Block, Document, Section
 
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
-_INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "acronym",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "code",
-        "data",
-        "del",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "q",
-        "rp",
-        "rt",
-        "ruby",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-        "img",
-        "-text",
-    ]
-)
+_INLINE = names_of("""
+    a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q rp rt ruby s samp small span
+    strike strong sub sup time tt u var wbr img -text
+""")
 _LANGUAGE = re.compile(r"(?:language|lang|highlight(?:-source)?|sourceCode)-([A-Za-z0-9+#_-]+)")
 _NO_LANGUAGE = frozenset(("default", "none", "text", "plaintext", "plain", "nohighlight", "source"))
 _SITE_SEPARATOR = re.compile(r"\s+[—–|·•»-]\s+")
 #: A cell separator that white-space folding turns into a blank: quotes of a row are found on the page again.
 CELL_SEPARATOR = "\t"
-#: A section whose text stands in links for at least this share, and that has at least so many of them, lists what stands
-#: elsewhere: it answers nothing and matches everything.
+#: A section whose text stands in links for at least this share, and that has at least so many of them, lists what
+#: stands elsewhere: it answers nothing and matches everything.
 LINK_LIST_SHARE = 0.8
 LINK_LIST_SECTION_LINKS = 8
 #: A whole page (a general index, split into short sections) is such a list from this share and so many links on.

@@ -18,7 +18,7 @@ _NOT_COPIED = shutil.ignore_patterns(".git", "node_modules", "__pycache__")
 
 
 def find_agent(given: Path | None) -> Path:
-    """The built agent: the folder given, ``PY_AGENT_DIST``, or ``dist/agent`` here or in the source tree of this package.
+    """The built agent: the folder given, else ``PY_AGENT_DIST``, ``dist/agent`` here, or that of this source tree.
 
     Raises:
         ConfigError: ``no_agent``: none of them holds the launcher.
