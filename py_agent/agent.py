@@ -47,6 +47,8 @@ __all__ = ["AgentConfig", "DocsAgent"]
 # Mistakes in the wiring, not in the world: a reader can do nothing about them, so they are no failed turn.
 _PROGRAMMING_ERRORS = (PipelineError, AlreadySignalled)
 
+#: Characters of the documentation's title that prompts carry.
+MAX_TITLE_CHARS = 100
 #: Characters of the address of the reader's page that the prompt carries.
 MAX_PAGE_CHARS = 200
 
@@ -79,7 +81,10 @@ class DocsAgent:
         self._search = search
         self._store = store
         self._spool = spool
-        self._config = config or AgentConfig()
+        config = config or AgentConfig()
+        # A title may come from a page: in the system message it must be one plain line.
+        title = " ".join(break_tokens(config.title).split())[:MAX_TITLE_CHARS]
+        self._config = config.model_copy(update={"title": title})
         self._count = count
         self._nonce = nonce
         self._runner = TurnRunner(self._dispatches)

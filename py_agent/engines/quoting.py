@@ -23,7 +23,7 @@ CODE_FACTOR = 0.8
 QUESTION_FACTOR = 0.4
 #: A sentence that only repeats the heading tells nothing new.
 ECHO_FACTOR = 0.2
-#: The first sentence of a passage says what its heading promised: it shares in the words of the heading.
+#: The first other sentence of a passage says what its heading promised: it shares in the words of the heading.
 FIRST_BONUS = 0.5
 
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])[\"')\]]*\s+(?=[^\sa-z])|(?<=[。！？])")
@@ -100,13 +100,13 @@ def _candidates(passage: SeenPassage, weights: Weights) -> list[_Candidate]:
             sentences = sentences_of(line)
             for number, sentence in enumerate(sentences):
                 terms = Terms(sentence)
-                score = _score(terms, weights) + promised
+                score = _score(terms, weights)
                 if terms.all <= heading.all:
                     score *= ECHO_FACTOR
-                else:
-                    promised = 0.0
-                if sentence.endswith(("?", "？")):
+                elif sentence.endswith(("?", "？")):
                     score *= QUESTION_FACTOR
+                else:
+                    score, promised = score + promised, 0.0
                 introduces = (line is lines[-1] and number == len(sentences) - 1) or sentence.endswith(":")
                 found.append(_Candidate(score, _lengthened(line, sentences, number), listing if introduces else None))
     return found

@@ -22,6 +22,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from py_agent.site.bundle import checks
 from py_agent.site.bundle import report as sizes
 from py_agent.site.bundle.archive import compiled_zip
 from py_agent.site.bundle.cache import Cache, digest, file_digest
@@ -72,7 +73,9 @@ def build(root: Path, out: Path | None = None, *, partial: bool = False) -> dict
         optimize=STDLIB_OPTIMIZE,
     )
     core = write_core(layout, stdlib)
-    wheels = in_order([read_wheel(path) for path in [*locked_wheels(cache, root), own_wheel(cache, root)]])
+    wheels = [read_wheel(path) for path in [*locked_wheels(cache, root), own_wheel(cache, root)]]
+    audited = checks.check(cache, root, wheels)
+    wheels = in_order(wheels)
     archives = [_write_archive(cache, layout, wheel, licenses) for wheel in wheels]
     lock = lock_json(
         layout,
@@ -118,6 +121,7 @@ def build(root: Path, out: Path | None = None, *, partial: bool = False) -> dict
         "first_open": first_open,
         "assets": assets,
         "wheel": _own_names(wheels),
+        "checks": audited,
         "versions": _versions(layout, wheels),
     }
     sizes.write(layout.report, result)
@@ -129,16 +133,9 @@ def in_order(wheels: Iterable[Wheel]) -> list[Wheel]:
     """`wheels` with every dependency before what needs it, by name where that leaves a choice.
 
     Raises:
-        BundleError: A dependency is missing, or there is a circle.
+        BundleError: There is a circle.
     """
     rest = {wheel.name: wheel for wheel in sorted(wheels, key=lambda wheel: wheel.name)}
-    for wheel in rest.values():
-        for name in wheel.depends:
-            if name not in rest:
-                raise BundleError(
-                    f"{wheel.path.name} needs {name}, which is no wheel of the page.",
-                    hint="Add it to requirements-page.in (or -page-sdists.in) and run `python build.py lock`.",
-                )
     done: list[Wheel] = []
     while rest:
         names = {wheel.name for wheel in done}

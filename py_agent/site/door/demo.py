@@ -50,14 +50,12 @@ def run(root: Path, args: argparse.Namespace) -> int:
         site,
         port=port,
         mounts={"/agent": root / "dist" / "agent", "/agent/index": index},
-        inject=script_tag("Ask our docs"),
+        inject="" if has_tag(site) else script_tag("Ask the docs"),
     ) as server:
         if args.check:
             from py_agent.testing import check
 
-            return check.main(
-                server.url, site, index / "manifest.json", questions=args.ask or [DEFAULT_QUESTION], json_path=args.json
-            )
+            return check.main(server, site, args.ask or [DEFAULT_QUESTION], args.json)
         print(f"\n{server.url}/   (Ctrl-C ends it)", flush=True)
         wait()
     return 0
@@ -71,6 +69,12 @@ def wait() -> None:
         threading.Event().wait()
     except KeyboardInterrupt:
         print(file=sys.stderr)
+
+
+def has_tag(site: Path) -> bool:
+    """Whether the site's own start page carries the chatbot already."""
+    page = site / "index.html"
+    return page.is_file() and b"py-agent.js" in page.read_bytes()
 
 
 def script_tag(title: str) -> str:
