@@ -1,5 +1,7 @@
 """Wheels that are not fit for the page fail the build; Pyodide's own tools look into the compiled ones."""
 
+import base64
+import hashlib
 import sys
 import zipfile
 from pathlib import Path
@@ -17,16 +19,24 @@ PAGE_TAG = "cp314-cp314-pyemscripten_2026_0_wasm32"
 ELF = b"\x7fELF" + bytes(60)
 
 
+def record_hash(data):
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
 def make_wheel(folder, name="demo", tag="py3-none-any", files=None, requires=()):
     path = folder / f"{name}-1.0-{tag}.whl"
     info = f"{name}-1.0.dist-info"
     lines = ["Metadata-Version: 2.1", f"Name: {name}", "Version: 1.0", *(f"Requires-Dist: {item}" for item in requires)]
+    contents = {
+        **{file: bytes(data) for file, data in (files or {f"{name}/__init__.py": b""}).items()},
+        f"{info}/METADATA": ("\n".join(lines) + "\n").encode(),
+        f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(),
+    }
+    record = "".join(f"{file},sha256={record_hash(data)},{len(data)}\n" for file, data in contents.items())
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{info}/METADATA", "\n".join(lines) + "\n")
-        archive.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: {tag}\n")
-        archive.writestr(f"{info}/RECORD", "")
-        for file, data in (files or {f"{name}/__init__.py": b""}).items():
+        for file, data in contents.items():
             archive.writestr(file, data)
+        archive.writestr(f"{info}/RECORD", f"{record}{info}/RECORD,,\n")
     return path
 
 
