@@ -24,9 +24,7 @@ def test_a_colon_in_a_name_makes_no_scheme() -> None:
 
 
 def test_a_text_fragment_follows_the_anchor_and_is_escaped() -> None:
-    assert with_fragment("a.html", "options", "--no-cache, -n") == (
-        "a.html#options:~:text=%2D%2Dno%2Dcache%2C%20%2Dn"
-    )
+    assert with_fragment("a.html", "options", "--no-cache, -n") == ("a.html#options:~:text=%2D%2Dno%2Dcache%2C%20%2Dn")
     assert with_fragment("a.html", "") == "a.html"
     assert with_fragment("a.html", "überblick") == "a.html#%C3%BCberblick"
 

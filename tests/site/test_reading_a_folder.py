@@ -13,7 +13,11 @@ from tests.sites import html_page, make_site, read, texts
 
 def test_an_empty_a_missing_and_a_file_site_are_errors_with_a_cure(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    for site, words in ((tmp_path, "holds no .html"), (tmp_path / "no", "does not exist"), (tmp_path / "file", "a file")):
+    for site, words in (
+        (tmp_path, "holds no .html"),
+        (tmp_path / "no", "does not exist"),
+        (tmp_path / "file", "a file"),
+    ):
         with pytest.raises(ConfigError, match=words) as caught:
             find_files(site)
         assert caught.value.hint
@@ -54,7 +58,9 @@ def test_the_whole_manual_on_one_page_is_left_out(tmp_path: Path) -> None:
 
 
 def test_built_pages_win_over_their_markdown(tmp_path: Path) -> None:
-    site = read(make_site(tmp_path, {"guide/index.html": html_page("Guide", "Built."), "guide.md": "# Guide\n\nSource."}))
+    site = read(
+        make_site(tmp_path, {"guide/index.html": html_page("Guide", "Built."), "guide.md": "# Guide\n\nSource."})
+    )
     assert [page.page for page in site.pages] == ["guide/index.html"]
     assert "indexed instead" in site.skipped[0].reason
 
