@@ -69,6 +69,18 @@ async def test_typos_are_repaired_only_where_the_index_lacks_the_word(tmp_path: 
     assert (await searcher.search("is it with Optuna")).missing == ("Optuna",)
 
 
+async def test_an_unknown_name_may_differ_by_one_letter_only(tmp_path: Path) -> None:
+    searcher = await index_of(tmp_path, {"a.html": html_page("A", "We looked at the registry and its locking.")})
+    assert (await searcher.search("is it in regsitri")).repaired == {"regsitri": "registry"}
+    assert (await searcher.search("is it in Regsitri")).repaired == {}
+
+
+async def test_release_notes_weigh_less_than_a_page_that_says_the_same(tmp_path: Path) -> None:
+    notes = html_page("Changelog", "Added retries. Retries were fixed. Retries retries.")
+    searcher = await index_of(tmp_path, {"changelog.html": notes, "net.html": html_page("Network", "It retries once.")})
+    assert await first(searcher, "retries") == "/net.html"
+
+
 async def test_words_that_no_hit_holds_are_told(tmp_path: Path) -> None:
     searcher = await index_of(tmp_path, {"a.html": html_page("Build", "The build runs on every commit.")})
     result = await searcher.search("How does Jenkins build every commit?")
