@@ -74,6 +74,12 @@ def main() -> None:
 @click.option("--verbose", is_flag=True, help="List every file that was skipped.")
 def index(site: Path, out: Path, base_url: str, title: str, md_urls: str, clean_urls: bool, verbose: bool) -> None:
     """Index the HTML and Markdown files of the folder SITE."""
+    if site.resolve() in out.resolve().parents and (site / AGENT_FOLDER).resolve() not in out.resolve().parents:
+        raise ConfigError(
+            f"{out} lies among the pages of {site}.",
+            hint=f"Give a folder outside the site, or {site / AGENT_FOLDER / 'index'}.",
+            code="no_out",
+        )
     build_index(site, out, base_url=base_url, title=title, md_urls=md_urls, clean_urls=clean_urls, verbose=verbose)
 
 

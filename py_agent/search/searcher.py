@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
+import itertools
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from py_agent.model.errors import SearchIndexError
 from py_agent.model.passage import Passage
 from py_agent.search.base import Hit, SearchResult
-from py_agent.search.files import MAX_IMPACT, Breathe, Manifest, Passages, Terms, passage_number, read_manifest, verify
+from py_agent.search.files import (
+    MAX_IMPACT,
+    REBUILD,
+    Breathe,
+    Manifest,
+    Passages,
+    Terms,
+    passage_number,
+    read_manifest,
+    verify,
+)
 from py_agent.search.query import QueryWord, read_query
 from py_agent.search.repair import Vocabulary
 
@@ -24,8 +36,12 @@ HEADING_BOOST = 0.8
 NOTES_FACTOR = 0.5
 #: ... and how many results of one query may come from them.
 MAX_NOTES = 2
-#: Postings handled between two breaths: about 5 ms in Pyodide.
-SLICE_POSTINGS = 4_000
+#: Candidates that are looked at for each result wanted: some share an address, some are release notes.
+SPARE_CANDIDATES = 20
+#: Postings handled between two breaths: 1 to 2 ms in Pyodide.
+SLICE_POSTINGS = 2_000
+
+_T = TypeVar("_T")
 
 
 class _Found(NamedTuple):
@@ -71,8 +87,7 @@ class IndexSearcher:
         repaired: dict[str, str] = {}
         for word in read_query(query):
             found.append(await self._find(word, repaired))
-        scores, headings = await self._add_up(found)
-        ranked = self._rank(scores, headings, top)
+        ranked = await self._rank(await self._add_up(found), top)
         hits = tuple(Hit(passage=self._passages.get(number), score=round(score, 4)) for number, score in ranked)
         missing = _missing(found, [number for number, _ in ranked])
         return SearchResult(query=query, hits=hits, missing=missing, repaired=repaired)
@@ -109,46 +124,61 @@ class IndexSearcher:
             for gap, value in zip(part[::2], part[1::2], strict=True):
                 number += gap
                 if number >= total:
-                    raise SearchIndexError(f"The line of {term!r} names a passage that is not there.", code="damaged")
+                    raise SearchIndexError(
+                        f"The index is damaged: the line of {term!r} names a passage that is not there.",
+                        hint=REBUILD,
+                        code="damaged",
+                    )
                 result.passages[number] = result.passages.get(number, 0.0) + scale * (value >> 1)
                 if value & 1:
                     result.headings.add(number)
             await self._breathe()
         return True
 
-    async def _add_up(self, found: Sequence[_Found]) -> tuple[dict[int, float], dict[int, int]]:
+    async def _add_up(self, found: Sequence[_Found]) -> dict[int, float]:
+        """The score of each passage that holds a word of the query."""
         scores: dict[int, float] = {}
         headings: dict[int, int] = {}
         for one in found:
-            for number, score in one.passages.items():
-                scores[number] = scores.get(number, 0.0) + score
+            async for part in self._slices(one.passages.items()):
+                for number, score in part:
+                    scores[number] = scores.get(number, 0.0) + score
             for number in one.headings:
                 headings[number] = headings.get(number, 0) + 1
-            await self._breathe()
-        for number, count in headings.items():
-            scores[number] *= 1 + HEADING_BOOST * min(1.0, count / max(1, self._terms.heads[number]))
-        notes = self._terms.notes
-        for number in scores:
-            if notes[number]:
-                scores[number] *= NOTES_FACTOR
-        return scores, headings
+        async for counted in self._slices(headings.items()):
+            for number, count in counted:
+                scores[number] *= 1 + HEADING_BOOST * min(1.0, count / max(1, self._terms.heads[number]))
+        return scores
 
-    def _rank(self, scores: dict[int, float], headings: dict[int, int], top: int) -> list[tuple[int, float]]:
+    async def _rank(self, scores: dict[int, float], top: int) -> list[tuple[int, float]]:
+        """The best ``top`` passages, one an address, few of them release notes."""
+        notes = self._terms.notes
+        plain: list[tuple[float, int]] = []
+        noted: list[tuple[float, int]] = []
+        room = top * SPARE_CANDIDATES
+        async for part in self._slices(scores.items()):
+            # Two lists, so that a thousand release notes cannot crowd the pages out.
+            plain = heapq.nlargest(room, [*plain, *((score, -n) for n, score in part if not notes[n])])
+            noted = heapq.nlargest(room, [*noted, *((score * NOTES_FACTOR, -n) for n, score in part if notes[n])])
         places: set[int] = set()
         ranked: list[tuple[int, float]] = []
-        notes = 0
-        for number in sorted(scores, key=lambda number: (-scores[number], number)):
-            if len(ranked) >= top:
-                break
-            if self._terms.places[number] in places:
+        from_notes = 0
+        for score, negative in sorted([*plain, *noted], reverse=True):
+            number = -negative
+            if len(ranked) == top or self._terms.places[number] in places:
                 continue
-            if self._terms.notes[number]:
-                notes += 1
-                if notes > MAX_NOTES:
-                    continue
+            from_notes += notes[number]
+            if notes[number] and from_notes > MAX_NOTES:
+                continue
             places.add(self._terms.places[number])
-            ranked.append((number, scores[number]))
+            ranked.append((number, score))
         return ranked
+
+    async def _slices(self, items: Iterable[_T]) -> AsyncIterator[list[_T]]:
+        iterator = iter(items)
+        while part := list(itertools.islice(iterator, SLICE_POSTINGS)):
+            yield part
+            await self._breathe()
 
 
 def _missing(found: Sequence[_Found], hits: Sequence[int]) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ _PIECE = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:\+\+|#)?")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _CJK_RUN = re.compile(rf"[{_CJK}]+\Z")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
+_ACRONYMS = re.compile(r"[A-Z]{2,}s\Z")
 _POSSESSIVE = re.compile(r"['’]s\b")
 # Letters that Unicode does not decompose but that readers type without their stroke or with a dot.
 _STROKES = str.maketrans({"đ": "d", "ð": "d", "ł": "l", "ø": "o", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
@@ -95,6 +96,8 @@ def _split(raw: str) -> tuple[Word, ...]:
             pairs = [folded[i : i + 2] for i in range(len(folded) - 1)] or [folded]
             split.append(Word(piece, None, tuple(pairs)))
             continue
+        if _ACRONYMS.match(piece):
+            piece = piece[:-1]
         latin.append(piece)
         parts.extend(stem(fold(part)) for part in _CAMEL.split(piece))
     parts = [part for part in parts if len(part) <= MAX_TERM_CHARS]

@@ -54,7 +54,7 @@ def read_html(data: bytes | str) -> Document:
     walker = _Walker(tree, in_body=not marked)
     walker.walk(root, 0)
     walker.flush()
-    sections = [section for section in walker.sections if section.blocks]
+    sections = walker.sections
     listing = _is_link_list(sections, LINK_LIST_PAGE_LINKS, LINK_LIST_PAGE_SHARE)
     document.sections = [
         one for one in sections if not (listing or _is_link_list([one], LINK_LIST_SECTION_LINKS, LINK_LIST_SHARE))

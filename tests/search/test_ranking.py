@@ -1,0 +1,107 @@
+"""What a query finds first, in a real index on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from py_agent.search import IndexSearcher
+from tests.sites import CASES, case, html_page, make_site, open_site
+
+
+async def index_of(tmp_path: Path, pages: Mapping[str, str | Path]) -> IndexSearcher:
+    return await open_site(make_site(tmp_path / "site", pages), tmp_path / "index")
+
+
+async def first(searcher: IndexSearcher, query: str) -> str:
+    result = await searcher.search(query)
+    return f"/{result.hits[0].passage.url.partition('#')[0]}" if result.hits else "nothing"
+
+
+@pytest.mark.parametrize("name", ["D07", "D09"])
+async def test_names_and_all_scripts_find_their_page_first(tmp_path: Path, name: str) -> None:
+    given = case(name)
+    searcher = await index_of(
+        tmp_path, {page["url"]: html_page(page["title"], page["text"]) for page in given["pages"]}
+    )
+    found = {query["q"]: await first(searcher, query["q"]) for query in given["queries"]}
+    assert found == {query["q"]: query["top1"] for query in given["queries"]}
+
+
+@pytest.fixture
+async def with_changelog(tmp_path: Path) -> IndexSearcher:
+    given = case("D15")
+    pages: dict[str, str | Path] = {
+        page: CASES / file for page, file in given["files"].items() if not file.endswith(".html")
+    }
+    pages["/blob/"] = f"<main><h1>Blob</h1><p>{'A' * 200_000}</p><p>tail text</p></main>"
+    return await index_of(tmp_path, pages)
+
+
+async def test_a_huge_changelog_does_not_bury_the_pages(with_changelog: IndexSearcher) -> None:
+    for query in case("D15")["queries"]:
+        assert await first(with_changelog, query["q"]) == query.get("top1", query.get("top1_page"))
+    for word in ("install", "cache"):
+        result = await with_changelog.search(word)
+        assert sum(hit.passage.page.startswith("changelog") for hit in result.hits) <= 2
+
+
+async def test_one_result_an_address(tmp_path: Path) -> None:
+    long = "Caching is explained in many sentences here. " * 120
+    searcher = await index_of(tmp_path, {"a.html": html_page("Caching", long), "b.html": html_page("Other", "caching")})
+    urls = [hit.passage.url for hit in (await searcher.search("caching")).hits]
+    assert sorted(urls) == ["a.html", "b.html"]
+    assert len(searcher.page("a.html")) > 1
+
+
+async def test_typos_are_repaired_only_where_the_index_lacks_the_word(tmp_path: Path) -> None:
+    searcher = await index_of(
+        tmp_path, {"a.html": html_page("Blueprints", "Register the blueprint with a range of options and pick one.")}
+    )
+    result = await searcher.search("regsiter bluprint rnage")
+    assert result.repaired == {"regsiter": "register", "bluprint": "blueprint", "rnage": "range"}
+    assert result.hits and result.missing == ()
+    assert (await searcher.search("range")).repaired == {}
+    # An unknown name is not bent into a known word.
+    assert (await searcher.search("use it with Pikc or Rango?")).repaired == {"pikc": "pick", "rango": "range"}
+    assert (await searcher.search("is it with Optuna")).missing == ("Optuna",)
+
+
+async def test_an_unknown_name_may_differ_by_one_letter_only(tmp_path: Path) -> None:
+    searcher = await index_of(tmp_path, {"a.html": html_page("A", "We looked at the registry and its locking.")})
+    assert (await searcher.search("is it in regsitri")).repaired == {"regsitri": "registry"}
+    assert (await searcher.search("is it in Regsitri")).repaired == {}
+
+
+async def test_release_notes_weigh_less_than_a_page_that_says_the_same(tmp_path: Path) -> None:
+    notes = html_page("Changelog", "Added retries. Retries were fixed. Retries retries.")
+    searcher = await index_of(tmp_path, {"changelog.html": notes, "net.html": html_page("Network", "It retries once.")})
+    assert await first(searcher, "retries") == "/net.html"
+
+
+async def test_words_that_no_hit_holds_are_told(tmp_path: Path) -> None:
+    searcher = await index_of(tmp_path, {"a.html": html_page("Build", "The build runs on every commit.")})
+    result = await searcher.search("How does Jenkins build every commit?")
+    assert [hit.passage.page for hit in result.hits] == ["a.html"]
+    assert result.missing == ("Jenkins",)
+    nothing = await searcher.search("Kubernetes?")
+    assert (nothing.hits, nothing.missing) == ((), ("Kubernetes",))
+
+
+@pytest.mark.parametrize("query", ["", "?!", "the", '"', "a" * 10_000, "[{(\\", "\ud800", "\x00 build"])
+async def test_no_query_raises(tmp_path: Path, query: str) -> None:
+    searcher = await index_of(tmp_path, {"a.html": html_page("Build", "The build.")})
+    await searcher.search(query)
+
+
+async def test_passages_are_found_by_id_and_by_page(tmp_path: Path) -> None:
+    searcher = await index_of(tmp_path, {f"{name}.html": html_page(name, f"Text {name}.") for name in "abc"})
+    [passage] = searcher.page("b.html")
+    assert searcher.passage(passage.id) == passage
+    assert passage.text == "Text b."
+    assert searcher.page("no.html") == ()
+    for wrong in ("p0", "p4", "p01", "x1", "p", "", "p-1", "p²"):
+        with pytest.raises(KeyError):
+            searcher.passage(wrong)
