@@ -7,8 +7,9 @@ page, so that the driver works under any Content-Security-Policy.
 from __future__ import annotations
 
 import dataclasses
+import json
 import time
-from typing import Final
+from typing import Any, Final
 
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import Locator, Page
@@ -28,27 +29,9 @@ POLL_S: Final = 0.05
 ELEMENT: Final = "py-agent-widget"
 
 
-@dataclasses.dataclass(frozen=True)
-class ShownSource:
-    """A source as the reader sees it. ``url`` is absolute."""
-
-    title: str
-    url: str
-    quote: str
-    passage: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Timings:
-    """Seconds from the sending of the question.
-
-    Attributes:
-        first_text: Until the first words of an answer stood there; None if there were none before the end.
-        done: Until the answer was complete.
-    """
-
-    first_text: float | None
-    done: float
+#: A source as the reader sees it: ``title``, ``link`` (absolute), ``quote``, and of what it cites ``passage``, ``page``
+#: and ``anchor``.
+Source = dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,16 +44,19 @@ class Answer:
         related: The passages offered where no answer was found.
         status: ``answered``, ``abstained``, ``uncited``, ``stopped``, ``failed``, or ``search`` for the passages that
             the search shows while another tab answers.
-        error: What the reader is told when it failed; empty otherwise.
-        timings: See ``Timings``.
+        error: ``code``, ``message`` and ``hint`` of what the reader is told when it failed; None otherwise.
+        first_text_s: Seconds from sending until the first words of an answer stood there; None if there were none
+            before the end.
+        done_s: Seconds from sending until the answer was complete.
     """
 
     text: str
-    sources: tuple[ShownSource, ...]
-    related: tuple[ShownSource, ...]
+    sources: list[Source]
+    related: list[Source]
     status: str
-    error: str
-    timings: Timings
+    error: dict[str, str] | None
+    first_text_s: float | None
+    done_s: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,11 +81,14 @@ class WidgetDriver:
         self.launcher = self.root.locator(".launcher")
         self.dialog = self.root.locator("[role=dialog]")
         self.field = self.dialog.locator("textarea")
+        self._opened: float | None = None
+        self._timings: dict[str, float] = {}
 
     def open(self) -> None:
         """Opens the dialog, as a click on the launcher does. Does nothing when it is open."""
         if self.dialog.is_visible():
             return
+        self._opened = self._opened or time.monotonic()
         try:
             self.launcher.click(timeout=DISPLAY_S * 1_000)
             self.dialog.wait_for(state="visible", timeout=DISPLAY_S * 1_000)
@@ -114,26 +103,28 @@ class WidgetDriver:
         """Closes the dialog."""
         self.dialog.get_by_role("button", name="Close the chat").click()
 
-    def wait_until_ready(self, timeout: float = ANSWER_S) -> None:
+    def wait_until_ready(self, timeout_s: float = ANSWER_S) -> None:
         """Waits until the harness answers, or only the search does because another tab has it (``waiting``).
 
         Args:
-            timeout: Seconds.
+            timeout_s: Seconds.
 
         Raises:
             AgentError: ``timeout``; ``load_failed`` with the widget's own words.
         """
-        limit = time.monotonic() + timeout
+        limit = time.monotonic() + timeout_s
         while (state := self.state()) not in {"ready", "waiting"}:
             if state == "failed":
                 raise AgentError(f"The chat did not start. {self.error()}", hint="", code="load_failed")
             if time.monotonic() > limit:
                 raise AgentError(
-                    f"The chat was not ready within {timeout:g} s; its state is {state!r}.",
+                    f"The chat was not ready within {timeout_s:g} s; its state is {state!r}.",
                     hint="Look at the page's console and its requests.",
                     code="timeout",
                 )
             self._wait()
+        if self._opened is not None:
+            self._timings.setdefault("ready_s", round(time.monotonic() - self._opened, 3))
 
     def send(self, text: str) -> Locator:
         """Sends a question and returns the element of its answer, without waiting for it.
@@ -156,19 +147,19 @@ class WidgetDriver:
             ) from error
         return answer
 
-    def ask(self, text: str, timeout: float = ANSWER_S) -> Answer:
+    def ask(self, text: str, timeout_s: float = ANSWER_S) -> Answer:
         """Asks as a reader does and waits for the end of the answer.
 
         Args:
             text: The question.
-            timeout: Seconds from sending to the end of the answer.
+            timeout_s: Seconds from sending to the end of the answer.
 
         Raises:
             AgentError: ``timeout``; ``load_failed`` when the chat failed to start.
         """
         # The stored conversation comes in when the chat is ready; messages counted before that would be off.
         self.open()
-        self.wait_until_ready(timeout)
+        self.wait_until_ready(timeout_s)
         started = time.monotonic()
         element = self.send(text)
         first_text: float | None = None
@@ -176,14 +167,22 @@ class WidgetDriver:
             elapsed = time.monotonic() - started
             if first_text is None and self._has_text(element):
                 first_text = elapsed
-            if elapsed > timeout:
+            if elapsed > timeout_s:
                 raise AgentError(
-                    f"There was no complete answer within {timeout:g} s.",
+                    f"There was no complete answer within {timeout_s:g} s.",
                     hint="Look at the page's console; a longer time-out helps slow machines.",
                     code="timeout",
                 )
             self._wait()
-        return self._read(element, status, Timings(first_text, time.monotonic() - started))
+        done = time.monotonic() - started
+        self._timings.setdefault("first_answer_s", round(done, 3))
+        return self._read(element, status, first_text, done)
+
+    def timings(self) -> dict[str, float]:
+        """Seconds from opening until ready (``ready_s``), from sending the first question until its answer was complete
+        (``first_answer_s``), and the harness's own boot phases (``boot_PHASE_ms``, milliseconds)."""
+        phases: dict[str, float] = json.loads(self.root.get_attribute("data-timings") or "{}")
+        return {**self._timings, **{f"boot_{name}_ms": round(ms, 1) for name, ms in phases.items()}}
 
     def stop(self) -> None:
         """Stops the answer under way."""
@@ -233,30 +232,41 @@ class WidgetDriver:
         except PlaywrightError:
             return False
 
-    def _read(self, element: Locator, status: str, timings: Timings) -> Answer:
+    def _read(self, element: Locator, status: str, first_text: float | None, done: float) -> Answer:
         body = element.locator(".body")
         error = element.locator(".error")
+        failed = error.count() > 0
         return Answer(
             text=body.inner_text().strip() if body.count() else "",
             sources=_sources(element.locator("> .sources li, > .passages li")),
             related=_sources(element.locator("> .related li")),
             status=status,
-            error=" ".join(error.inner_text().split()) if error.count() else "",
-            timings=timings,
+            error=_error(element, error) if failed else None,
+            first_text_s=first_text,
+            done_s=done,
         )
 
 
-def _sources(items: Locator) -> tuple[ShownSource, ...]:
-    found = []
+def _error(element: Locator, error: Locator) -> dict[str, str]:
+    hint = error.locator(".hint")
+    return {
+        "code": element.get_attribute("data-code") or "",
+        "message": error.locator("p").first.inner_text(),
+        "hint": hint.inner_text() if hint.count() else "",
+    }
+
+
+def _sources(items: Locator) -> list[Source]:
+    found: list[Source] = []
     for item in items.all():
         link = item.locator("a")
         quote = item.locator("q")
         found.append(
-            ShownSource(
-                title=link.inner_text(),
-                url=link.get_attribute("href") or "",
-                quote=(quote.text_content() or "") if quote.count() else "",
-                passage=link.get_attribute("data-passage") or "",
-            )
+            {
+                "title": link.inner_text(),
+                "link": link.get_attribute("href") or "",
+                "quote": (quote.text_content() or "") if quote.count() else "",
+                **{name: link.get_attribute(f"data-{name}") or "" for name in ("passage", "page", "anchor")},
+            }
         )
-    return tuple(found)
+    return found
