@@ -202,6 +202,8 @@ export class Session {
       this.#fail(new PyAgentError(code, message, hint));
       return;
     }
+    // The host's own first word repeats what the page has been showing since it asked for the start.
+    if (state === "loading" && this.#state.state === "loading") return;
     this.#enter(state, { engine: engine ?? null, timings: timings ?? null });
     if (state === "waiting") {
       const refusal = new PyAgentError(code ?? "waiting", message, hint);

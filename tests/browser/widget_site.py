@@ -7,6 +7,11 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page
+
+from py_agent.site.serve import SiteServer
+from py_agent.testing.driver import WidgetDriver
+
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
 
@@ -73,20 +78,22 @@ def page(body: str = "", head: str = "") -> str:
 
 
 class Site:
-    """Writes pages and plays, and remembers nothing."""
+    """Writes pages and plays."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._written = 0
         (root / "docs").mkdir(parents=True)
         (root / "docs" / "index.json").write_text("{}", "utf-8")
         (root / "plays").mkdir()
 
     def write(self, name: str, html: str) -> str:
-        """Writes a page; returns its path in the address."""
+        """Writes a page; returns its address, a new one each time: the browser may keep pages written in one second."""
         file = self.root / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(html, "utf-8")
-        return f"/{name}"
+        self._written += 1
+        return f"/{name}?{self._written}"
 
     def play(self, name: str, script: list[Any]) -> str:
         """Writes what the question `play NAME` is answered with; returns that question."""
@@ -103,3 +110,41 @@ def turn_end(status: str = "answered", answer: str = "", **more: Any) -> dict[st
 def delta(text: str) -> dict[str, Any]:
     """The event that brings the next piece of an answer."""
     return {"type": "answer_delta", "text": text}
+
+
+class Visit:
+    """Pages of the site in a browser; `problems` has every console error and uncaught exception, `warnings` the rest."""
+
+    def __init__(self, browser: BrowserContext, server: SiteServer) -> None:
+        self.browser = browser
+        self.server = server
+        self.problems: list[str] = []
+        self.warnings: list[str] = []
+        self._pages: list[Page] = []
+
+    def __call__(self, path: str, server: SiteServer | None = None) -> WidgetDriver:
+        """Opens a page; returns the driver of its widget."""
+        page = self.browser.new_page()
+        self._pages.append(page)
+        page.set_viewport_size({"width": 1000, "height": 800})
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        origin = (server or self.server).url
+        self.server.requests.clear()
+        page.goto(origin + path)
+        return WidgetDriver(page)
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.problems.append(message.text)
+        elif message.type == "warning":
+            self.warnings.append(message.text)
+
+    def requested(self, path: str) -> int:
+        """How often a path has been requested since the last page was opened."""
+        return sum(request.path == path for request in self.server.requests)
+
+    def close(self) -> None:
+        """Closes the pages."""
+        for page in self._pages:
+            page.close()
