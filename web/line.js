@@ -1,6 +1,6 @@
 // The page's line to the harness, whichever host it runs in: a worker, or (data-harness="main") this very thread.
 import { PyAgentError } from "./errors.js";
-import { trustedScript } from "./trusted.js";
+import { POLICY_NAME, trustedScript } from "./trusted.js";
 
 /**
  * @typedef {import("../worker/protocol.js").Assets} Assets
@@ -230,6 +230,13 @@ async function lookAt(url) {
  * @param {string} thrown
  */
 function refused(url, directive, thrown) {
+  if (directive?.includes("trusted-types")) {
+    return new PyAgentError(
+      "csp",
+      `This page's Content-Security-Policy (${directive}) does not let the chat start its worker.`,
+      `Add the policy name to it: trusted-types ${POLICY_NAME}.`,
+    );
+  }
   if (directive) {
     return new PyAgentError(
       "csp",

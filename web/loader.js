@@ -36,7 +36,7 @@ function start() {
   const listeners = new Map(EVENTS.map((name) => [name, new Set()]));
   /** @type {Instance | null} */
   let instance = null;
-  let imports = 0;
+  let failures = 0;
 
   /**
    * @param {string} name
@@ -91,13 +91,14 @@ function start() {
     launcher.setBusy(true);
     try {
       // A module that failed to load stays failed under its address for as long as the page lives.
-      const address = imports++ === 0 ? assets.widget : `${assets.widget}?again=${imports}`;
+      const address = failures === 0 ? assets.widget : `${assets.widget}?again=${failures}`;
       /** @type {typeof import("./widget.js")} */
       const module = await import(address);
       if (current.ended) throw new PyAgentError("destroyed", "PyAgent was destroyed while it was loading.");
       return module.mount({ assets, config, launcher, emit });
     } catch (error) {
       current.widget = null;
+      failures++;
       const failure =
         error instanceof PyAgentError
           ? error
@@ -139,7 +140,9 @@ function start() {
 
     /** Closes the dialog; a running answer goes on. */
     close() {
-      void running().widget?.then((widget) => widget.close());
+      running()
+        .widget?.then((widget) => widget.close())
+        .catch(() => {}); // what did not load needs no closing, and has said so
     },
 
     /**

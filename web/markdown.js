@@ -29,16 +29,6 @@ const marked = new Marked({
 });
 
 const purifier = createPurifier(window);
-purifier.addHook("afterSanitizeAttributes", (node) => {
-  if (!(node instanceof Element) || node.nodeName !== "A") return;
-  const target = safeLink(node.getAttribute("href") ?? "", document.baseURI);
-  if (!target) {
-    node.replaceWith(...node.childNodes);
-    return;
-  }
-  node.setAttribute("rel", "noopener noreferrer");
-  if (target.origin !== location.origin) node.setAttribute("target", "_blank");
-});
 
 /**
  * `href` as an address that a reader may safely follow, or null.
@@ -61,18 +51,29 @@ export function safeLink(href, base) {
  */
 function sanitize(html) {
   const policy = /** @type {any} */ (trustedPolicy());
-  return /** @type {DocumentFragment} */ (
-    /** @type {unknown} */ (
-      purifier.sanitize(html, {
-        ALLOWED_TAGS: TAGS,
-        ALLOWED_ATTR: ATTRIBUTES,
-        ALLOW_DATA_ATTR: false,
-        ALLOW_ARIA_ATTR: false,
-        RETURN_DOM_FRAGMENT: true,
-        ...(policy ? { TRUSTED_TYPES_POLICY: policy } : {}),
-      })
-    )
-  );
+  const clean = purifier.sanitize(html, {
+    ALLOWED_TAGS: TAGS,
+    ALLOWED_ATTR: ATTRIBUTES,
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+    RETURN_DOM_FRAGMENT: true,
+    ...(policy ? { TRUSTED_TYPES_POLICY: policy } : {}),
+  });
+  const fragment = /** @type {DocumentFragment} */ (/** @type {unknown} */ (clean));
+  // After the purifier, not in a hook of it: what is taken out of the tree while it walks there is walked past.
+  for (const link of fragment.querySelectorAll("a")) treatLink(link);
+  return fragment;
+}
+
+/** @param {HTMLAnchorElement} link */
+function treatLink(link) {
+  const target = safeLink(link.getAttribute("href") ?? "", document.baseURI);
+  if (!target) {
+    link.replaceWith(...link.childNodes);
+    return;
+  }
+  link.rel = "noopener noreferrer";
+  if (target.origin !== location.origin) link.target = "_blank";
 }
 
 /**

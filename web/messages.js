@@ -135,11 +135,14 @@ export class AnswerElement {
     this.onGrow();
   }
 
-  /** @param {import("./errors.js").PyAgentError} error */
-  failed(error) {
+  /**
+   * @param {import("./errors.js").PyAgentError} error
+   * @param {boolean} [aloud]  whether screen readers hear it at once
+   */
+  failed(error, aloud = true) {
     this.#end("failed");
     this.element.dataset.code = error.code;
-    this.element.append(errorElement(error), this.#againButton());
+    this.element.append(errorElement(error, aloud), this.#againButton());
     this.onGrow();
   }
 
@@ -179,9 +182,10 @@ export class AnswerElement {
 
 /**
  * @param {import("./errors.js").PyAgentError} error
+ * @param {boolean} [aloud]
  */
-export function errorElement({ summary, hint }) {
-  return h("div", { class: "error", role: "alert" }, h("p", { text: summary }), hint ? h("p", { class: "hint", text: hint }) : null);
+export function errorElement({ summary, hint }, aloud = true) {
+  return h("div", { class: "error", role: aloud ? "alert" : null }, h("p", { text: summary }), hint ? h("p", { class: "hint", text: hint }) : null);
 }
 
 /**

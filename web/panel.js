@@ -94,7 +94,7 @@ export class Panel {
 
   #submit() {
     const text = this.field.value.trim();
-    if (!text || !this.send.checkVisibility()) return;
+    if (!text || this.send.hidden) return;
     this.hands.onSend(text);
   }
 

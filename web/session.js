@@ -10,6 +10,7 @@ import { openLine } from "./line.js";
  * @typedef {{name: string, model: string | null}} EngineInfo
  * @typedef {object} State
  * @property {StateName} state
+ * @property {string} message            what it is doing, in its own words
  * @property {EngineInfo | null} engine  once it is ready
  * @property {PyAgentError | null} error why it failed
  * @property {Record<string, number> | null} timings ms by boot phase, once it is ready
@@ -32,7 +33,7 @@ const ORDERED = new Set(["thread", "new_thread"]);
 
 export class Session {
   /** @type {State} */
-  #state = { state: "idle", engine: null, error: null, timings: null };
+  #state = { state: "idle", message: "", engine: null, error: null, timings: null };
   /** @type {import("./line.js").Line | null} */
   #line = null;
   /** @type {Map<string, Entry>} */
@@ -172,7 +173,7 @@ export class Session {
     if (type === "search") return state === "ready" || state === "waiting";
     if (state !== "ready") return false;
     if (type !== "ask") return true;
-    const ordered = Array.from(this.#entries.values()).some((entry) => entry.sent && ORDERED.has(entry.message.type));
+    const ordered = Array.from(this.#entries.values()).some((entry) => ORDERED.has(entry.message.type));
     return !ordered && this.#stopping.size === 0;
   }
 
@@ -202,9 +203,7 @@ export class Session {
       this.#fail(new PyAgentError(code, message, hint));
       return;
     }
-    // The host's own first word repeats what the page has been showing since it asked for the start.
-    if (state === "loading" && this.#state.state === "loading") return;
-    this.#enter(state, { engine: engine ?? null, timings: timings ?? null });
+    this.#enter(state, { message: message ?? "", engine: engine ?? null, timings: timings ?? null });
     if (state === "waiting") {
       const refusal = new PyAgentError(code ?? "waiting", message, hint);
       this.#rejectAll(refusal, (type) => type === "ask");
@@ -263,7 +262,7 @@ export class Session {
    * @param {Partial<State>} more
    */
   #enter(state, more = {}) {
-    this.#state = { engine: null, error: null, timings: null, ...more, state };
+    this.#state = { message: "", engine: null, error: null, timings: null, ...more, state };
     this.onState(this.#state);
   }
 }

@@ -18,7 +18,12 @@ let policy;
 export function trustedPolicy() {
   if (policy !== undefined) return policy;
   const factory = /** @type {any} */ (globalThis).trustedTypes;
-  policy = factory ? factory.createPolicy(POLICY_NAME, { createScriptURL: pass, createHTML: pass }) : null;
+  try {
+    policy = factory ? factory.createPolicy(POLICY_NAME, { createScriptURL: pass, createHTML: pass }) : null;
+  } catch {
+    // The page's `trusted-types` directive does not list us. Whatever then fails says so: line.js looks for it.
+    policy = null;
+  }
   return policy ?? null;
 }
 

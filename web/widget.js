@@ -10,7 +10,7 @@ import { TEXT } from "./strings.js";
  * @typedef {import("./config.js").Config} Config
  * @typedef {import("../worker/protocol.js").Assets} Assets
  * @typedef {import("./messages.js").Source} Source
- * @typedef {{answer: string, sources: Source[], status: string}} Answer
+ * @typedef {{answer: string, sources: Source[], related: Source[], status: string}} Answer
  * @typedef {object} Mounting
  * @property {Assets} assets
  * @property {Config} config
@@ -156,10 +156,10 @@ export class Widget {
       const error = turn.error ?? { code: turn.status, message: TEXT.interrupted, hint: "" };
       throw PyAgentError.fromWire(error);
     }
-    const { answer, sources, status } = turn;
-    element.finish({ status, answer, sources, related: turn.related ?? [] });
+    const { answer, sources, related, status } = turn;
+    element.finish({ status, answer, sources, related });
     this.panel.announcer.answer(element.plain, sources.length);
-    const value = { answer, sources, status };
+    const value = { answer, sources, related, status };
     this.emit("answer", value);
     return value;
   }
@@ -173,8 +173,10 @@ export class Widget {
       element.stopped();
       this.panel.announcer.say(TEXT.stopped);
     } else {
-      element.failed(error);
-      this.emit("error", error);
+      // A harness that failed has said so above the conversation: one failure is told once.
+      const told = error === this.session.state.error;
+      element.failed(error, !told);
+      if (!told) this.emit("error", error);
     }
     return error;
   }
@@ -201,6 +203,12 @@ export class Widget {
 
   async #startFresh() {
     if (this.#running) this.stop();
+    this.#start();
+    if (this.session.state.state === "waiting") {
+      // The conversation is the other tab's: here there are only search results to clear away.
+      this.panel.clear();
+      return;
+    }
     try {
       this.#display(await this.session.newThread());
       this.panel.focusField();
@@ -210,10 +218,10 @@ export class Widget {
   }
 
   /** @param {import("./session.js").State} state */
-  #onState({ state, engine, error, timings }) {
+  #onState({ state, message, engine, error, timings }) {
     this.launcher.element.dataset.state = state;
     const { panel } = this;
-    if (state === "loading") panel.setNotice(TEXT.loading);
+    if (state === "loading") panel.setNotice(message || TEXT.loading);
     if (state === "waiting") panel.setNotice(TEXT.waiting);
     if (state === "suspended") this.#shown = false;
     if (state === "failed" && error) panel.showFailure(error);

@@ -89,9 +89,7 @@ def check(server: SiteServer, site: Path, questions: Sequence[str], *, start: st
         timings = {"total_s": round(time.perf_counter() - begin, 3), **driver.timings()}
     cited = sum(bool(result.sources) for result in results)
     ok = cited > 0 and not any(result.failures or result.status == "failed" for result in results)
-    return Report(
-        ok=ok, questions=results, timings=timings, agent_requests=first_requests, console_errors=errors
-    )
+    return Report(ok=ok, questions=results, timings=timings, agent_requests=first_requests, console_errors=errors)
 
 
 def _ask(driver: WidgetDriver, site: Path, question: str) -> Checked:

@@ -1,272 +1,248 @@
-"""Driving the widget as a reader does: for our tests, for ``demo --check``, and for the tests of a site's owner.
+"""Drives the widget in a Playwright page: for tests, for ``demo --check``, and for owners of sites.
 
-Everything goes through what a reader has, the elements of the widget's open shadow root: no script is evaluated in the
-page, so that the driver works under any Content-Security-Policy.
+It uses ``window.PyAgent`` and what stands in the widget's shadow root. Waiting is done here, by asking the page again
+and again: Playwright's own waiting evaluates text in the page, which a strict Content-Security-Policy forbids.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import time
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import Locator, Page
-from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
+from pydantic import BaseModel, ConfigDict
 
 from py_agent.model.errors import AgentError
 
-#: Seconds for an answer, the first start of Python included: a cold start on a slow machine takes about ten.
-ANSWER_S: Final = 120.0
+#: Seconds until the widget is usable: a slow machine boots Python in ten.
+OPEN_TIMEOUT_S = 90.0
 
-#: Seconds for what only moves elements: the launcher, the dialog.
-DISPLAY_S: Final = 20.0
+#: Seconds for one answer, booting included.
+ANSWER_TIMEOUT_S = 120.0
 
-#: Seconds between two looks at a state that changes by itself.
-POLL_S: Final = 0.05
+#: Seconds for what needs neither network nor Python: a click, a redrawn list.
+QUICK_TIMEOUT_S = 10.0
 
-ELEMENT: Final = "py-agent-widget"
+#: Seconds between two looks at the page: shorter than a person notices, long enough to cost the page nothing.
+POLL_S = 0.05
+
+#: States in which the widget has ended its loading, one way or the other.
+SETTLED = frozenset({"ready", "waiting", "failed"})
+
+ELEMENT = "py-agent-widget"
+
+# Keeps what the page tells of itself. Installed once per page, before anything is started.
+_RECORD = """() => {
+  if (window.__pyAgentDriver || !window.PyAgent?.isPyAgent) return;
+  const record = window.__pyAgentDriver = { timings: {}, engine: null, error: null, asks: {}, count: 0 };
+  const plain = ({ code, summary, message, hint }) => (
+    { code: code ?? "unexpected", message: summary ?? message, hint: hint ?? "" }
+  );
+  record.plain = plain;
+  PyAgent.on("error", (error) => { record.error = plain(error); });
+  PyAgent.on("state", ({ state, timings, engine }) => {
+    if (state === "loading") record.error = null;
+    if (timings) record.timings = timings;
+    if (engine) record.engine = engine;
+  });
+}"""
+
+# Null, or why the dialog did not open: a script that never arrives neither loads nor fails.
+_OPEN = """(ms) => Promise.race([
+  PyAgent.open().then(() => null, (error) => window.__pyAgentDriver.plain(error)),
+  new Promise((done) => setTimeout(done, ms, { code: "timeout", message: "The chat did not open in time.", hint: "" })),
+])"""
+
+_ASK = """(text) => {
+  const record = window.__pyAgentDriver;
+  const id = `ask-${++record.count}`;
+  record.asks[id] = null;
+  PyAgent.ask(text).then(
+    (value) => { record.asks[id] = { value }; },
+    (error) => { record.asks[id] = { error: record.plain(error) }; },
+  );
+  return id;
+}"""
+
+_MESSAGES = """(name) => {
+  const root = document.querySelector(name)?.shadowRoot;
+  return Array.from(root?.querySelectorAll(".message") ?? [], (element) => ({
+    role: element.classList.contains("question") ? "user"
+      : element.classList.contains("interrupted") ? "notice" : "assistant",
+    status: element.dataset.status ?? "",
+    text: (element.querySelector(".bubble, .body, .remark")?.innerText ?? "").trim(),
+    links: Array.from(element.querySelectorAll(".passages a"), (link) => link.href),
+  }));
+}"""
+
+T = TypeVar("T")
 
 
-#: A source as the reader sees it: ``title``, ``link`` (absolute), ``quote``, and of what it cites ``passage``, ``page``
-#: and ``anchor``.
-Source = dict[str, Any]
-
-
-@dataclasses.dataclass(frozen=True)
-class Answer:
-    """An answer as the reader sees it.
+class Answer(BaseModel):
+    """What became of one question.
 
     Attributes:
-        text: The answer's text, without status line, sources and buttons.
-        sources: The checked citations, in order.
-        related: The passages offered where no answer was found.
-        status: ``answered``, ``abstained``, ``uncited``, ``stopped``, ``failed``, or ``search`` for the passages that
-            the search shows while another tab answers.
-        error: ``code``, ``message`` and ``hint`` of what the reader is told when it failed; None otherwise.
-        first_text_s: Seconds from sending until the first words of an answer stood there; None if there were none
-            before the end.
-        done_s: Seconds from sending until the answer was complete.
+        text: The answer's Markdown; empty without one.
+        status: ``answered``, ``abstained``, ``uncited``; ``stopped``, ``interrupted`` or ``failed`` without an answer.
+        sources: Checked citations, each with ``link``, ``page``, ``anchor``, ``title``, ``quote``.
+        related: The best passages of a turn that found no answer.
+        error: ``code``, ``message`` and ``hint`` where there is no answer.
     """
 
+    model_config = ConfigDict(frozen=True)
+
     text: str
-    sources: list[Source]
-    related: list[Source]
     status: str
-    error: dict[str, str] | None
-    first_text_s: float | None
-    done_s: float
+    sources: list[dict[str, Any]]
+    related: list[dict[str, Any]]
+    error: dict[str, str] | None = None
 
 
-@dataclasses.dataclass(frozen=True)
-class Message:
-    """One message of the conversation on display: ``role`` is ``user`` or ``assistant``."""
+class Message(BaseModel):
+    """One message as it stands in the dialog.
+
+    Attributes:
+        role: ``user``, ``assistant``, or ``notice`` for the line under an interrupted question.
+        status: How the answer ended; ``running`` while it is under way, ``search`` for a list of passages, ``""``.
+        text: What the reader sees, without sources.
+        links: Addresses of sources and passages.
+    """
+
+    model_config = ConfigDict(frozen=True)
 
     role: str
+    status: str
     text: str
+    links: list[str]
 
 
 class WidgetDriver:
-    """The widget on ``page``, which must have been opened already.
+    """The widget of ``page``, which must have been opened (``page.goto``).
 
-    Raises:
-        AgentError: From every method: ``no_widget`` where the page shows no launcher or dialog, ``timeout`` where an
-            answer takes longer than it may.
+    Args:
+        page: A Playwright page with the widget's script tag.
     """
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self.root: Locator = page.locator(ELEMENT)
-        self.launcher = self.root.locator(".launcher")
-        self.dialog = self.root.locator("[role=dialog]")
-        self.field = self.dialog.locator("textarea")
-        self._opened: float | None = None
-        self._timings: dict[str, float] = {}
 
-    def open(self) -> None:
-        """Opens the dialog, as a click on the launcher does. Does nothing when it is open."""
-        if self.dialog.is_visible():
-            return
-        self._opened = self._opened or time.monotonic()
-        try:
-            self.launcher.click(timeout=DISPLAY_S * 1_000)
-            self.dialog.wait_for(state="visible", timeout=DISPLAY_S * 1_000)
-        except PlaywrightTimeoutError as error:
-            raise AgentError(
-                "The page shows no chat: " + (self.error() or "there is no launcher, or it opens no dialog") + ".",
-                hint="Look at the page's console: the script tag may be missing, or a setting on it wrong.",
-                code="no_widget",
-            ) from error
+    @property
+    def element(self) -> Locator:
+        """The widget's element in the page; Playwright's locators reach into its shadow root."""
+        return self.page.locator(ELEMENT)
+
+    def open(self, timeout_s: float = OPEN_TIMEOUT_S) -> str:
+        """Opens the dialog and waits until the chat is usable.
+
+        Returns:
+            ``ready``, or ``waiting`` where another tab answers.
+
+        Raises:
+            AgentError: What the widget shows as its error; ``no_widget`` if the page has none; ``timeout``.
+        """
+        self._attach()
+        self._raise(self.page.evaluate(_OPEN, timeout_s * 1_000))
+        state = self._until(self._settled, timeout_s, "The chat is not usable", "Look at the page's console.")
+        if state == "failed":
+            self._raise(self.error())
+        return state
 
     def close(self) -> None:
         """Closes the dialog."""
-        self.dialog.get_by_role("button", name="Close the chat").click()
+        self._attach()
+        self.page.evaluate("() => PyAgent.close()")
 
-    def wait_until_ready(self, timeout_s: float = ANSWER_S) -> None:
-        """Waits until the harness answers, or only the search does because another tab has it (``waiting``).
-
-        Args:
-            timeout_s: Seconds.
+    def ask(self, text: str, timeout_s: float = ANSWER_TIMEOUT_S) -> Answer:
+        """Asks and waits for the end of the turn. Starts what is needed; what goes wrong is in ``Answer.error``.
 
         Raises:
-            AgentError: ``timeout``; ``load_failed`` with the widget's own words.
+            AgentError: ``timeout``; ``no_widget`` if the page has none.
         """
-        limit = time.monotonic() + timeout_s
-        while (state := self.state()) not in {"ready", "waiting"}:
-            if state == "failed":
-                raise AgentError(f"The chat did not start. {self.error()}", hint="", code="load_failed")
-            if time.monotonic() > limit:
-                raise AgentError(
-                    f"The chat was not ready within {timeout_s:g} s; its state is {state!r}.",
-                    hint="Look at the page's console and its requests.",
-                    code="timeout",
-                )
-            self._wait()
-        if self._opened is not None:
-            self._timings.setdefault("ready_s", round(time.monotonic() - self._opened, 3))
+        return self.wait(self.begin(text), timeout_s)
 
-    def send(self, text: str) -> Locator:
-        """Sends a question and returns the element of its answer, without waiting for it.
+    def begin(self, text: str) -> str:
+        """Asks and returns at once, with a name of the question for ``wait``.
 
         Raises:
-            AgentError: ``timeout``: the question does not show up in the conversation.
+            AgentError: ``no_widget`` if the page has none.
         """
-        self.open()
-        before = self._answers().count()
-        self.field.fill(text)
-        self.field.press("Enter")
-        answer = self._answers().nth(before)
-        try:
-            answer.wait_for(state="attached", timeout=DISPLAY_S * 1_000)
-        except PlaywrightTimeoutError as error:
-            raise AgentError(
-                f"The chat did not take the question; its state is {self.state()!r}. {self.error()}".strip(),
-                hint="It takes none while it answers another one.",
-                code="timeout",
-            ) from error
-        return answer
+        self._attach()
+        return str(self.page.evaluate(_ASK, text))
 
-    def ask(self, text: str, timeout_s: float = ANSWER_S) -> Answer:
-        """Asks as a reader does and waits for the end of the answer.
-
-        Args:
-            text: The question.
-            timeout_s: Seconds from sending to the end of the answer.
+    def wait(self, ask: str, timeout_s: float = ANSWER_TIMEOUT_S) -> Answer:
+        """Waits for the end of the question that ``begin`` named.
 
         Raises:
-            AgentError: ``timeout``; ``load_failed`` when the chat failed to start.
+            AgentError: ``timeout``.
         """
-        # The stored conversation comes in when the chat is ready; messages counted before that would be off.
-        self.open()
-        self.wait_until_ready(timeout_s)
-        started = time.monotonic()
-        element = self.send(text)
-        first_text: float | None = None
-        while (status := self._status(element)) == "running":
-            elapsed = time.monotonic() - started
-            if first_text is None and self._has_text(element):
-                first_text = elapsed
-            if elapsed > timeout_s:
-                raise AgentError(
-                    f"There was no complete answer within {timeout_s:g} s.",
-                    hint="Look at the page's console; a longer time-out helps slow machines.",
-                    code="timeout",
-                )
-            self._wait()
-        done = time.monotonic() - started
-        self._timings.setdefault("first_answer_s", round(done, 3))
-        return self._read(element, status, first_text, done)
-
-    def timings(self) -> dict[str, float]:
-        """Seconds from opening until ready (``ready_s``), from sending the first question until its answer was complete
-        (``first_answer_s``), and the harness's own boot phases (``boot_PHASE_ms``, milliseconds)."""
-        phases: dict[str, float] = json.loads(self.root.get_attribute("data-timings") or "{}")
-        return {**self._timings, **{f"boot_{name}_ms": round(ms, 1) for name, ms in phases.items()}}
+        look = "(id) => window.__pyAgentDriver.asks[id]"
+        outcome = self._until(
+            lambda: self.page.evaluate(look, ask), timeout_s, "The question was not answered", "Give it more time."
+        )
+        if "error" in outcome:
+            error = outcome["error"]
+            status = error["code"] if error["code"] in ("stopped", "interrupted") else "failed"
+            return Answer(text="", status=status, sources=[], related=[], error=error)
+        value = outcome["value"]
+        return Answer(text=value["answer"], **{key: value[key] for key in ("status", "sources", "related")})
 
     def stop(self) -> None:
-        """Stops the answer under way."""
-        self.dialog.get_by_role("button", name="Stop the answer").click()
+        """Clicks the stop button; the dialog must be open and an answer under way."""
+        self.element.locator("button.stop").click(timeout=QUICK_TIMEOUT_S * 1_000)
 
     def new_conversation(self) -> None:
-        """Begins an empty conversation."""
-        self.dialog.get_by_role("button", name="New conversation").click()
+        """Clicks the button for a new conversation and waits until the list is empty; the dialog must be open.
+
+        Raises:
+            AgentError: ``timeout``.
+        """
+        self.element.locator("button.fresh").click(timeout=QUICK_TIMEOUT_S * 1_000)
+        self._until(lambda: not self.messages(), QUICK_TIMEOUT_S, "The old conversation did not go", "")
 
     def messages(self) -> list[Message]:
-        """The conversation on display."""
-        shown = []
-        for element in self.dialog.locator("article.message").all():
-            question = "question" in (element.get_attribute("class") or "").split()
-            text = element.locator(".bubble" if question else ".body").inner_text()
-            shown.append(Message("user" if question else "assistant", text.strip()))
-        return shown
+        """What stands in the dialog, from top to bottom."""
+        return [Message(**message) for message in self.page.evaluate(_MESSAGES, ELEMENT)]
 
     def state(self) -> str:
-        """``idle``, ``loading``, ``waiting``, ``ready``, ``failed`` or ``suspended``."""
-        return self.root.get_attribute("data-state", timeout=DISPLAY_S * 1_000) or "idle"
+        """``absent``, ``idle``, ``loading``, ``waiting``, ``ready``, ``failed`` or ``suspended``."""
+        found = self.page.evaluate("(name) => document.querySelector(name)?.dataset.state ?? 'absent'", ELEMENT)
+        return str(found)
 
-    def error(self) -> str:
-        """What the widget tells the reader about a failure of its own; empty if nothing."""
-        parts = self.root.locator(".notice .error, .launcher-note.shown")
-        return " ".join(part.strip() for part in parts.all_inner_texts()).replace("\n", " ")
+    def error(self) -> dict[str, str] | None:
+        """The last error that the widget told: ``code``, ``message``, ``hint``."""
+        found: dict[str, str] | None = self.page.evaluate("() => window.__pyAgentDriver?.error ?? null")
+        return found
 
-    def notice(self) -> str:
-        """The strip under the dialog's header; empty if there is none."""
-        return " ".join(self.dialog.locator(".notice").inner_text().split())
+    def timings(self) -> dict[str, float]:
+        """Milliseconds per phase of the last boot; empty before it or if it came before this driver."""
+        found: dict[str, float] = self.page.evaluate("() => window.__pyAgentDriver?.timings ?? {}")
+        return found
 
-    def _answers(self) -> Locator:
-        return self.dialog.locator("article.answer")
-
-    def _wait(self) -> None:
-        # Not time.sleep: Playwright hears of events only while it waits itself.
-        self.page.wait_for_timeout(POLL_S * 1_000)
-
-    @staticmethod
-    def _status(element: Locator) -> str:
-        return element.get_attribute("data-status") or ""
-
-    @staticmethod
-    def _has_text(element: Locator) -> bool:
-        try:
-            return bool(element.locator(".body").inner_text(timeout=1_000).strip())
-        except PlaywrightError:
-            return False
-
-    def _read(self, element: Locator, status: str, first_text: float | None, done: float) -> Answer:
-        body = element.locator(".body")
-        error = element.locator(".error")
-        failed = error.count() > 0
-        return Answer(
-            text=body.inner_text().strip() if body.count() else "",
-            sources=_sources(element.locator("> .sources li, > .passages li")),
-            related=_sources(element.locator("> .related li")),
-            status=status,
-            error=_error(element, error) if failed else None,
-            first_text_s=first_text,
-            done_s=done,
+    def _attach(self) -> None:
+        """Waits for ``window.PyAgent`` (its script may be async) and listens to it."""
+        self._until(
+            lambda: self.page.evaluate("() => window.PyAgent?.isPyAgent === true"),
+            QUICK_TIMEOUT_S,
+            "The page has no chat",
+            "Check that its script tag is there and that the script loads.",
+            code="no_widget",
         )
+        self.page.evaluate(_RECORD)
 
+    def _settled(self) -> str | None:
+        state = self.state()
+        return state if state in SETTLED else None
 
-def _error(element: Locator, error: Locator) -> dict[str, str]:
-    hint = error.locator(".hint")
-    return {
-        "code": element.get_attribute("data-code") or "",
-        "message": error.locator("p").first.inner_text(),
-        "hint": hint.inner_text() if hint.count() else "",
-    }
+    def _raise(self, error: dict[str, str] | None) -> None:
+        if error is not None:
+            raise AgentError(error["message"], hint=error["hint"], code=error["code"])
 
-
-def _sources(items: Locator) -> list[Source]:
-    found: list[Source] = []
-    for item in items.all():
-        link = item.locator("a")
-        quote = item.locator("q")
-        found.append(
-            {
-                "title": link.inner_text(),
-                "link": link.get_attribute("href") or "",
-                "quote": (quote.text_content() or "") if quote.count() else "",
-                **{name: link.get_attribute(f"data-{name}") or "" for name in ("passage", "page", "anchor")},
-            }
-        )
-    return found
+    def _until(self, look: Callable[[], T | None], timeout_s: float, what: str, hint: str, code: str = "timeout") -> T:
+        """The first true value of ``look``."""
+        end = time.monotonic() + timeout_s
+        while not (value := look()):
+            if time.monotonic() > end:
+                raise AgentError(f"{what} within {timeout_s:g} s (state: {self.state()}).", hint=hint, code=code)
+            self.page.wait_for_timeout(POLL_S * 1_000)
+        return value
