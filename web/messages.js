@@ -203,13 +203,11 @@ function sourceItem(source) {
   if (!target) return null;
   const heading = source.path?.at(-1) || source.title || target.pathname;
   const place = [source.title, ...(source.path ?? []).slice(0, -1)].filter((part) => part && part !== heading);
-  // Not for display: what a test needs to look the citation up.
-  const cited = { "data-passage": source.passage, "data-page": source.page, "data-anchor": source.anchor };
   const words = source.quote || excerpt(source.text ?? "");
   return h(
     "li",
     {},
-    h("a", { href: target.href, rel: "noopener", dir: "auto", ...cited, text: heading }),
+    h("a", { href: target.href, rel: "noopener", dir: "auto", "data-passage": source.passage, text: heading }),
     place.length > 0 ? h("span", { class: "place", dir: "auto", text: Array.from(new Set(place)).join(" › ") }) : null,
     words ? h("q", { dir: "auto", text: words }) : null,
   );

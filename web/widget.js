@@ -227,7 +227,6 @@ export class Widget {
     if (state === "failed" && error) panel.showFailure(error);
     if (state === "waiting") panel.announcer.say(TEXT.waiting);
     if (state === "ready") {
-      this.launcher.element.dataset.timings = JSON.stringify(timings ?? {});
       panel.setNotice();
       panel.footnote.textContent = engine?.model ? TEXT.model(engine.model) : TEXT.noModel;
       if (!this.#running) panel.announcer.say(TEXT.ready);

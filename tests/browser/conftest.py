@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext
 
-from py_agent.site.serve import Canned, SiteServer
+from py_agent.site.serve import SiteServer
 from py_agent.testing.chromium import open_chromium
-from tests.browser.widget_site import Site, Visit, build_agent
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
@@ -58,32 +57,3 @@ def browser(request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
     """One Chromium with a profile on disk and the software WebGPU adapter, for all tests of a module."""
     with open_chromium(webgpu=True) as context:
         yield context
-
-
-@pytest.fixture(scope="session")
-def widget_agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Loader and widget, with the stand-in for the session worker behind them: to be served as ``/agent/``."""
-    return build_agent(tmp_path_factory.mktemp("agent"))
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    """A site to write pages and plays into."""
-    return Site(tmp_path_factory.mktemp("widget") / "site")
-
-
-@pytest.fixture(scope="module")
-def widget_server(widget_agent: Path, site: Site) -> Iterator[SiteServer]:
-    """Serves that site; ``/widget.js`` is the loader too, as the pages of some cases want it."""
-    mounts = {"/agent": widget_agent, "/assets": widget_agent / "assets"}
-    loader = Canned(200, (widget_agent / "py-agent.js").read_bytes(), "text/javascript")
-    with SiteServer(site.root, mounts=mounts, canned={"/widget.js": loader}) as running:
-        yield running
-
-
-@pytest.fixture
-def visit(browser: BrowserContext, widget_server: SiteServer) -> Iterator[Visit]:
-    """Opens pages of the site, collects what they complain about, and closes them."""
-    visits = Visit(browser, widget_server)
-    yield visits
-    visits.close()
