@@ -25,7 +25,7 @@ from py_agent.planner.book_end import plan_thought, plan_turn
 from py_agent.prompt.conversation import Conversation
 from py_agent.prompt.envelopes import NonceMaker, break_tokens, envelope, random_nonce
 from py_agent.prompt.tokens import TokenCounter, estimate_tokens
-from py_agent.prompt.wording import wording
+from py_agent.prompt.wording import warm_up, wording
 from py_agent.runner.breathe import Breather
 from py_agent.runner.contexts import DispatchContext, Outcome, TurnContext
 from py_agent.runner.dispatch import DispatchRunner, LimitReached
@@ -47,6 +47,8 @@ __all__ = ["AgentConfig", "DocsAgent"]
 # Mistakes in the wiring, not in the world: a reader can do nothing about them, so they are no failed turn.
 _PROGRAMMING_ERRORS = (PipelineError, AlreadySignalled)
 
+#: Characters of the documentation's title that prompts carry.
+MAX_TITLE_CHARS = 100
 #: Characters of the address of the reader's page that the prompt carries.
 MAX_PAGE_CHARS = 200
 
@@ -79,10 +81,20 @@ class DocsAgent:
         self._search = search
         self._store = store
         self._spool = spool
-        self._config = config or AgentConfig()
+        config = config or AgentConfig()
+        # A title may come from a page: in the system message it must be one plain line.
+        title = " ".join(break_tokens(config.title).split())[:MAX_TITLE_CHARS]
+        self._config = config.model_copy(update={"title": title})
         self._count = count
         self._nonce = nonce
         self._runner = TurnRunner(self._dispatches)
+        self._warm = False
+
+    async def warm_up(self) -> None:
+        """Does what would make the first turn slower than the others. A host may call it while the reader types."""
+        if not self._warm:
+            await warm_up(Breather(self._config.yield_ms))
+            self._warm = True
 
     async def run_turn(
         self, thread: str, text: str, *, emit: Callable[[Event], None], page: str | None = None
@@ -131,6 +143,7 @@ class DocsAgent:
             # Shielded, so that a stop in this moment cannot leave a stored question whose id nobody knows.
             message = await _finish(self._store.open_question(thread, text))
             emit(TurnStart(turn=turn_id, thread=thread, question=text, message=message))
+            await self.warm_up()
             context = self._context(turn_id, thread, message, text, page, emit)
             context.history = turns_of(await self._store.history(thread))
             await self._runner.run(context)

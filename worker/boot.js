@@ -5,13 +5,19 @@ import { Failure, describe } from "./failure.js";
 import { fetchAsset, fetchBytes, fetchChecked, policyFailure, refuseWrongContent, watchPolicy } from "./fetching.js";
 
 /** @typedef {import("./protocol.js").Assets} Assets */
-/** @typedef {{manifest: string, files: Map<string, Uint8Array>}} IndexFiles the manifest's text, and files by their role in it */
+/** @typedef {{manifest: string, files: Map<string, Uint8Array>}} IndexFiles the manifest's text, and files by their path in it */
 
 /**
  * Milliseconds for `loadPyodide`. It never rejects where a policy blocks it; blocked requests are told by an event, so
  * this is the last resort, and long enough for 5 MB on a slow phone line.
  */
 const LOAD_TIMEOUT_MS = 60_000;
+
+/**
+ * Milliseconds after which a start that has not ended is looked into: it hangs, too, when its WebAssembly file is
+ * missing. Later than a usual start, so that a healthy one is not asked for its files twice.
+ */
+const PROBE_MS = 4_000;
 
 /** The smallest WebAssembly module: compiling it tells whether the page's policy allows WebAssembly. */
 const EMPTY_MODULE = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
@@ -54,10 +60,12 @@ export class Stopwatch {
 export async function bootPython(assets, watch) {
   requireWebAssembly();
   const { pyodide: where } = assets;
-  const archives = assets.archives.map((archive) => fetchChecked(archive, `the Python package ${archive.name}`));
-  for (const archive of archives) archive.catch(() => {}); // awaited below; until then it must not count as unhandled
-  const { pyodide, sitePackages } = await watch.time("pyodide", () => loadRuntime(where));
-  const buffers = await watch.time("archives", () => Promise.all(archives));
+  const fetchArchives = () =>
+    Promise.all(assets.archives.map((archive) => fetchChecked(archive, `the Python package ${archive.name}`)));
+  const [{ pyodide, sitePackages }, buffers] = await Promise.all([
+    watch.time("pyodide", () => loadRuntime(where)),
+    watch.time("archives", fetchArchives),
+  ]);
   await watch.time("unpack", () => {
     for (const buffer of buffers) pyodide.unpackArchive(buffer, "zip", { extractDir: sitePackages });
   });
@@ -97,12 +105,18 @@ async function loadRuntime(where) {
       LOAD_TIMEOUT_MS,
     );
   });
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let prober;
+  const fault = new Promise((_, reject) => {
+    prober = setTimeout(() => findFault(where).then((found) => found && reject(found), reject), PROBE_MS);
+  });
   try {
-    return await Promise.race([startRuntime(where), policy.promise, timeout]);
+    return await Promise.race([startRuntime(where), policy.promise, timeout, fault]);
   } catch (thrown) {
     throw thrown instanceof Failure && thrown.code === "csp" ? thrown : await diagnose(where, thrown);
   } finally {
     clearTimeout(timer);
+    clearTimeout(prober);
     policy.stop();
   }
 }
@@ -124,12 +138,28 @@ async function startRuntime(where) {
 }
 
 /**
- * Finds what is wrong with the runtime's files, after it has failed: its own message names none of them.
+ * Why the runtime failed: its own message names none of its files.
  * @param {Assets["pyodide"]} where
  * @param {unknown} thrown
  * @returns {Promise<Failure>}
  */
 async function diagnose(where, thrown) {
+  const fault = await findFault(where);
+  if (fault) return fault;
+  if (thrown instanceof Failure) return thrown;
+  return new Failure(
+    "runtime",
+    `Python could not start: ${describe(thrown)}.`,
+    "Reload the page. If it stays, the files of py-agent's folder may be of two builds: upload the whole folder again.",
+  );
+}
+
+/**
+ * The first of the runtime's files that is missing or is something else; null if all are there.
+ * @param {Assets["pyodide"]} where
+ * @returns {Promise<Failure | null>}
+ */
+async function findFault(where) {
   const files = [where.module, `${where.index}pyodide.asm.js`, `${where.index}pyodide.asm.wasm`, where.stdlib, where.lock];
   try {
     for (const url of files) {
@@ -143,12 +173,7 @@ async function diagnose(where, thrown) {
     if (found instanceof Failure) return found;
     throw found;
   }
-  if (thrown instanceof Failure) return thrown;
-  return new Failure(
-    "runtime",
-    `Python could not start: ${describe(thrown)}.`,
-    "Reload the page. If it stays, the files of py-agent's folder may be of two builds: upload the whole folder again.",
-  );
+  return null;
 }
 
 /**
@@ -157,7 +182,7 @@ async function diagnose(where, thrown) {
  */
 export async function fetchIndex(url) {
   const missing = { code: "missing_index", hint: INDEX_HINT };
-  const text = new TextDecoder().decode(await fetchBytes(url, "the search index's manifest", missing));
+  const text = new TextDecoder().decode(await fetchBytes(url, "the search index's manifest", missing, "no-cache"));
   let manifest;
   try {
     manifest = JSON.parse(text);
@@ -166,10 +191,14 @@ export async function fetchIndex(url) {
   }
   /** @type {[string, {path: string, sha256: string, bytes: number}][]} */
   const listed = Object.entries(manifest?.files ?? {});
+  for (const [role, file] of listed) {
+    if (typeof file?.path === "string" && typeof file.sha256 === "string") continue;
+    throw new Failure("wrong_content", `${url} is JSON, but not the manifest of a search index (files.${role}).`, INDEX_HINT);
+  }
   const fetched = await Promise.all(
     listed.map(([, file]) =>
       fetchChecked({ ...file, url: new URL(file.path, url).href }, "a part of the search index", missing),
     ),
   );
-  return { manifest: text, files: new Map(listed.map(([role], at) => [role, fetched[at]])) };
+  return { manifest: text, files: new Map(listed.map(([, { path }], at) => [path, fetched[at]])) };
 }

@@ -55,17 +55,45 @@ export function policyFailure(directive, uri) {
 }
 
 /**
+ * Runs `attempt`, and once more past the browser's cache if it fails: a cache that has kept a 404, or a file of the
+ * last build, would keep the assistant broken after its host was repaired.
+ * @template T
+ * @param {(cache: RequestCache) => Promise<T>} attempt
+ * @param {RequestCache} [first]
+ * @returns {Promise<T>}
+ */
+async function pastTheCache(attempt, first = "default") {
+  try {
+    return await attempt(first);
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.code === "csp") throw thrown;
+    return attempt("reload");
+  }
+}
+
+/**
  * @param {string} url
  * @param {string} what what the file is, for the message: "the search index's manifest"
  * @param {{code?: string, hint?: string}} [missing] code and hint when it is not there
  * @returns {Promise<Response>}
  */
-export async function fetchAsset(url, what, missing = {}) {
+export function fetchAsset(url, what, missing) {
+  return pastTheCache((cache) => request(url, what, missing, cache));
+}
+
+/**
+ * @param {string} url
+ * @param {string} what
+ * @param {{code?: string, hint?: string}} missing
+ * @param {RequestCache} cache
+ * @returns {Promise<Response>}
+ */
+async function request(url, what, missing = {}, cache) {
   const code = missing.code ?? "missing_asset";
   const hint = missing.hint ?? "Upload the whole folder of py-agent.js again, and look at the address in the browser.";
   let response;
   try {
-    response = await fetch(url);
+    response = await fetch(url, { cache });
   } catch (thrown) {
     await new Promise((resolve) => setTimeout(resolve, VIOLATION_WAIT_MS));
     const blocked = violations.find(({ uri }) => uri && (url === uri || url.startsWith(uri)));
@@ -108,10 +136,22 @@ function sniff(bytes) {
  * @param {string} url
  * @param {string} what
  * @param {{code?: string, hint?: string}} [missing]
+ * @param {RequestCache} [first] how the browser's cache is used at first; `no-cache` for a file whose name says no version
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-export async function fetchBytes(url, what, missing) {
-  const bytes = new Uint8Array(await (await fetchAsset(url, what, missing)).arrayBuffer());
+export function fetchBytes(url, what, missing, first) {
+  return pastTheCache((cache) => requestBytes(url, what, missing, cache), first);
+}
+
+/**
+ * @param {string} url
+ * @param {string} what
+ * @param {{code?: string, hint?: string} | undefined} missing
+ * @param {RequestCache} cache
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ */
+async function requestBytes(url, what, missing, cache) {
+  const bytes = new Uint8Array(await (await request(url, what, missing, cache)).arrayBuffer());
   refuseWrongContent(bytes, url, what);
   return bytes;
 }
@@ -124,8 +164,19 @@ export async function fetchBytes(url, what, missing) {
  * @param {{code?: string, hint?: string}} [missing]
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-export async function fetchChecked(file, what, missing) {
-  const bytes = await fetchBytes(file.url, what, missing);
+export function fetchChecked(file, what, missing) {
+  return pastTheCache((cache) => requestChecked(file, what, missing, cache));
+}
+
+/**
+ * @param {{url: string, sha256: string, bytes: number}} file
+ * @param {string} what
+ * @param {{code?: string, hint?: string} | undefined} missing
+ * @param {RequestCache} cache
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ */
+async function requestChecked(file, what, missing, cache) {
+  const bytes = await requestBytes(file.url, what, missing, cache);
   const intact = globalThis.crypto?.subtle
     ? hex(await crypto.subtle.digest("SHA-256", bytes)) === file.sha256
     : bytes.length === file.bytes;

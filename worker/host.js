@@ -101,10 +101,10 @@ class Host {
     const engine = this.line(assets.engine, "classic", "engine worker");
     storage.spawn(); // its script loads while Pyodide does
     if (config.engine === "litert") engine.spawn();
-    const indexing = watch.time("index", () => fetchIndex(config.index));
-    indexing.catch(() => {}); // awaited below; until then it must not count as unhandled
-    const pyodide = await bootPython(assets, watch);
-    const index = await indexing;
+    const [pyodide, index] = await Promise.all([
+      bootPython(assets, watch),
+      watch.time("index", () => fetchIndex(config.index)),
+    ]);
     if (this.ended()) return;
     const lines = { storage, engine };
     const bridge = {
@@ -115,9 +115,9 @@ class Host {
       /** @type {(name: "storage" | "engine") => Line} */
       line: (name) => lines[name],
       manifest: index.manifest,
-      roles: [...index.files.keys()].join("\n"),
-      /** @type {(role: string) => Uint8Array | undefined} */
-      file: (role) => index.files.get(role),
+      paths: [...index.files.keys()].join("\n"),
+      /** @type {(path: string) => Uint8Array | undefined} */
+      file: (path) => index.files.get(path),
     };
     const settings = { ...config, directory, sqliteWasm: assets.sqliteWasm, litertWasm: assets.litertWasm };
     const module = await watch.time("import", () => pyodide.pyimport("py_agent.browser.host"));

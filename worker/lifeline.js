@@ -24,6 +24,7 @@ export function holdLife(post) {
  * @returns {() => void} stops watching: call it before an intended termination
  */
 export function watchLife(lock, onDeath) {
+  if (!navigator.locks) return () => {};
   const abort = new AbortController();
   navigator.locks.request(lock, { signal: abort.signal }, () => onDeath()).catch((thrown) => {
     if (!abort.signal.aborted) throw thrown;

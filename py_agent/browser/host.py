@@ -30,7 +30,7 @@ async def start(bridge: Any, text: str) -> str:
     """Builds everything and listens to the page from then on.
 
     Args:
-        bridge: The JavaScript host's ``bridge``: ``send``, ``listen``, ``line``, ``manifest``, ``roles``, ``file``.
+        bridge: The JavaScript host's ``bridge``: ``send``, ``listen``, ``line``, ``manifest``, ``paths``, ``file``.
         text: The settings as JSON: the protocol's ``SessionConfig`` with ``directory``, ``sqliteWasm``, ``litertWasm``.
 
     Returns:
@@ -53,7 +53,7 @@ async def start(bridge: Any, text: str) -> str:
 async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
     timings: dict[str, int] = {}
     manifest = json.loads(bridge.manifest)
-    files = {role: bridge.file(role).to_bytes() for role in bridge.roles.split("\n") if role}
+    files = {path: bridge.file(path).to_bytes() for path in bridge.paths.split("\n") if path}
     yield_ms = YIELD_MS_MAIN if settings["harness"] == "main" else YIELD_MS_WORKER
 
     storage = StorageWorker(
@@ -94,6 +94,7 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
         notice=storage.notice,
     )
     bridge.listen(create_proxy(_receiver(session)))
+    session.in_background(agent.warm_up())  # while the reader types: the first turn would pay for it
     return {"engine": engine.info().model_dump(mode="json"), "timings": timings}
 
 

@@ -85,6 +85,12 @@ class Session:
             self._asks[call] = task
             task.add_done_callback(lambda _: self._asks.pop(call, None))  # also of a task that never ran
 
+    def in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Runs ``work`` beside the requests, until it ends or the session is closed."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
     async def close(self) -> None:
         """Stops what runs."""
         tasks = [task for task in self._tasks if task is not asyncio.current_task()]

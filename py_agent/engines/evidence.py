@@ -13,6 +13,8 @@ _NEXT = re.compile(r"artifact_cat with call_id (\w+), start (\d+)")
 _MISSING = re.compile(r"^Words of the query that stand in none of these passages: (.+)$", re.MULTILINE)
 _REPAIRED = re.compile(r"^Words read as others: (.+)$", re.MULTILINE)
 _GOES_ON = "(goes on)"
+#: Between the parts of a heading.
+PATH_SEPARATOR = " > "
 
 
 @dataclass

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from py_agent.engines.base import EngineInfo, Progress
-from py_agent.engines.evidence import Evidence, SeenPassage, read_prompt
+from py_agent.engines.evidence import PATH_SEPARATOR, Evidence, SeenPassage, read_prompt
 from py_agent.engines.markdown import compose
 from py_agent.engines.quoting import Quote, best_quote
 from py_agent.engines.weighing import Weights, lacking, rank
@@ -122,11 +122,16 @@ async def _end(evidence: Evidence) -> CallSpec:
 
 
 async def _quotes(ranked: list[tuple[float, SeenPassage]], weights: Weights, most: int) -> list[Quote]:
-    """A quote of each passage worth one: nothing far behind the best, nothing said twice."""
+    """A quote of each passage worth one: nothing far behind the best, nothing said twice, other pages first.
+
+    Two passages of one page often say the same; the page behind them may be the one that answers.
+    """
     quotes: list[Quote] = []
-    for score, passage in ranked:
-        if len(quotes) == most or (quotes and score < MIN_SHARE_OF_BEST * ranked[0][0]):
+    for score, passage in _pages_first(ranked):
+        if len(quotes) == most:
             break
+        if quotes and score < MIN_SHARE_OF_BEST * ranked[0][0]:
+            continue
         await asyncio.sleep(0)
         quote = best_quote(passage, weights)
         if quote is None or len(quote.text) < MIN_QUOTE_CHARS:
@@ -134,6 +139,14 @@ async def _quotes(ranked: list[tuple[float, SeenPassage]], weights: Weights, mos
         if all(" ".join(quote.text.split()) != " ".join(other.text.split()) for other in quotes):
             quotes.append(quote)
     return quotes
+
+
+def _pages_first(ranked: list[tuple[float, SeenPassage]]) -> list[tuple[float, SeenPassage]]:
+    """The best passage of each page, then the others; a page is known by its title."""
+    best: dict[str, tuple[float, SeenPassage]] = {}
+    for item in ranked:
+        best.setdefault(item[1].heading.split(PATH_SEPARATOR)[0], item)
+    return [*best.values(), *(item for item in ranked if item not in best.values())]
 
 
 def _dont_know(absent: list[str]) -> CallSpec:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from py_agent.engines.quoting import Quote
+from py_agent.engines.quoting import Block, Quote
 
 #: Characters of a heading in front of a quote.
 MAX_HEADING = 60
@@ -24,23 +24,24 @@ def prose(text: str) -> str:
     )
 
 
-def listing(code: str) -> str:
+def listing(block: Block) -> str:
     """A fenced block whose fence is longer than any run of backticks inside."""
-    longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
+    longest = max((len(run) for run in re.findall(r"`+", block.text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{code}\n{fence}"
+    return f"{fence}{block.language}\n{block.text}\n{fence}"
 
 
 def compose(quotes: list[Quote]) -> str:
     """The answer: the best quote as its lead, then the others under their headings."""
     lead, *others = quotes
-    parts = [listing(lead.code) if lead.code == lead.text else _said(lead)]
-    if lead.code and lead.code != lead.text:
-        parts.append(listing(lead.code))
+    parts = [] if lead.is_listing else [_said(lead)]
+    if lead.listing is not None:
+        parts.append(listing(lead.listing))
     items: list[str] = []
     for quote in others:
         leaf = prose(_short(quote.passage.heading.rsplit(" > ", 1)[-1]))
-        said = f"\n\n{_indented(listing(quote.code))}" if quote.code == quote.text else f" {_said(quote)}"
+        shown = quote.listing if quote.is_listing else None
+        said = f" {_said(quote)}" if shown is None else f"\n\n{_indented(listing(shown))}"
         items.append(f"- **{leaf}:**{said}")
     if items:
         parts.append("\n".join(items))

@@ -32,7 +32,9 @@ MIN_COVERAGE = 0.5
 SAME_START = 4
 
 # Written like a name in a program: digits or signs inside, capitals inside, an option, an abbreviation.
-_IDENTIFIER = re.compile(r"\w[_.:/@]\w|_|[a-z][A-Z]|[A-Z]{2}|\d[a-z]|[a-z]\d|[+#]$")
+_IDENTIFIER = re.compile(r"\w[.:@]\w|_|[a-z][A-Z]|[A-Z]{2}|\d[a-z]|[a-z]\d|[+#]$")
+_PIECE = re.compile(r"[^\W_]+")
+_VERSION = re.compile(r"v?\d")
 _OPTION = re.compile(r"(?<!\w)--?[A-Za-z][\w-]*")
 _ERROR = re.compile(r"(?:Error|Exception|Warning)$")
 _VOWEL = re.compile(r"[aeiouyäöüáéíóúàèìòùâêîôû]", re.IGNORECASE)
@@ -100,32 +102,33 @@ def question_words(evidence: Evidence) -> list[Word]:
     """The content words of the question, with what the search made of their typos."""
     question = evidence.question
     options = {match.lstrip("-") for match in _OPTION.findall(question)}
-    repaired = {typed.casefold(): meant for typed, meant in evidence.repaired.items()}
     found: dict[str, Word] = {}
     at = 0
-    all_words = words(question)
-    content = [word for word in all_words if word.text.casefold() not in STOP_WORDS] or all_words
-    for word in content:
+    every = words(question)
+    for word in [word for word in every if word.text.casefold() not in STOP_WORDS] or every:
         at = max(question.find(word.text, at), at)
         before, after = question[:at].rstrip(), question[at + len(word.text) :]
-        identifier = _IDENTIFIER.search(word.text) is not None or word.text in options
-        # A capital opens a sentence; a word before a colon is a label: neither makes a name.
+        # A capital opens a sentence; a word before a colon is a label: neither makes a name. Nor do errors that a
+        # reader pastes: the docs of a program rarely list those of its language.
         inside = before != "" and before[-1] not in ".!?:"
-        capital = word.text[0].isupper() and inside
+        label = after.startswith(":") or _ERROR.search(word.text) is not None
+        pieces = _PIECE.findall(word.text)
+        capital = word.text[0].isupper() and (inside or any(piece[0].isupper() for piece in pieces[1:]))
+        identifier = word.text in options or (
+            _IDENTIFIER.search(word.text) is not None and any(len(piece) > 1 for piece in pieces)
+        )
         abbreviation = word.text.isalpha() and word.text.isascii() and _VOWEL.search(word.text) is None
-        label = after.startswith(":")
-        meant = repaired.get(word.text.casefold())
-        whole = {word.whole} if word.whole is not None else set(word.parts[:1])
+        parts = tuple(evidence.repaired.get(part, part) for part in word.parts)
         found.setdefault(
             word.text.casefold(),
             Word(
                 typed=word.text,
-                terms=frozenset(whole | ({meant.casefold()} if meant else set())),
-                parts=frozenset(word.parts) if len(word.parts) > 1 else frozenset(),
+                terms=frozenset({word.whole or parts[0], "".join(parts)}),
+                parts=frozenset(parts) if len(parts) > 1 else frozenset(),
                 identifier=identifier and not label,
-                name=(capital or identifier or abbreviation) and not label,
-                product=word.text[0].isupper() and len(word.parts) > 1 and not label and not _ERROR.search(word.text),
-                ordered=word.parts,
+                name=(capital or identifier or abbreviation) and not label and _VERSION.match(word.text) is None,
+                product=capital and len(parts) > 1 and not label,
+                ordered=parts,
             ),
         )
     return list(found.values())
@@ -172,8 +175,12 @@ class Weights:
 
     def together(self) -> float:
         """The share of the question's words that stand in any passage; rarity says nothing about an absent word."""
-        held = [any(word.within(text) for text in self._texts.values()) for word in self.words]
+        held = [self.anywhere(word) for word in self.words]
         return sum(held) / len(held) if held else 0.0
+
+    def anywhere(self, word: Word) -> bool:
+        """Whether any passage holds the word."""
+        return any(word.within(text) for text in self._texts.values())
 
     def nowhere(self, word: Word) -> bool:
         """Whether a word that is written in one piece stands in no passage in one piece, nor its parts side by side."""
@@ -202,7 +209,7 @@ def lacking(evidence: Evidence, weights: Weights) -> list[str]:
     A name that stands nowhere in the evidence is what the question is about; an ordinary word may have a synonym.
     """
     missing = {word.casefold() for word in evidence.missing}
-    absent = [word for word in weights.words if word.typed.casefold() in missing]
+    absent = [word for word in weights.words if word.typed.casefold() in missing or not weights.anywhere(word)]
     names = [word.typed for word in absent if word.name]
     # "Foo-Login" is not there because "foo" and "login" are: the name of a product counts in one piece.
     names += [word.typed for word in weights.words if word.product and word not in absent and weights.nowhere(word)]

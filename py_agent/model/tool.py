@@ -111,6 +111,9 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """The JSON Schema of ``model`` as small models read it best: references resolved, generated titles left out."""
     schema = model.model_json_schema()
     definitions = schema.pop("$defs", {})
+    for definition in definitions.values():
+        # It comes from a docstring, which an optimised build does not have: prompts must not depend on the build.
+        definition.pop("description", None)
 
     def clean(node: Any, inside_properties: bool = False) -> Any:
         if isinstance(node, list):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Awaitable, Callable
 from importlib import resources
 from typing import Any
 
@@ -24,6 +25,14 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
+
+
+async def warm_up(breathe: Callable[[], Awaitable[None]]) -> None:
+    """Compiles every template, one at a time: in a page all of them together would hold the event loop too long."""
+    for entry in sorted(resources.files("py_agent.prompt").joinpath("templates").iterdir(), key=lambda item: item.name):
+        if entry.name.endswith(".j2"):
+            _environment().get_template(entry.name)
+            await breathe()
 
 
 def wording(name: str, **values: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from typing import Any
 
 from playwright.sync_api import Page
@@ -10,8 +12,7 @@ from playwright.sync_api import Page
 _CLIENT = """
 window.client = {
   states: [], events: [], calls: new Map(), count: 0,
-  async start(agent, config, harness) {
-    const assets = await (await fetch(new URL("assets.json", agent))).json();
+  async start(agent, assets, config, harness, version) {
     const absolute = (value) => typeof value === "string" ? new URL(value, agent).href : value;
     for (const key in assets) assets[key] = absolute(assets[key]);
     for (const key in assets.pyodide) assets.pyodide[key] = absolute(assets.pyodide[key]);
@@ -25,12 +26,14 @@ window.client = {
       this.worker.onerror = (e) => this.states.push({type: "state", state: "crashed", message: e.message});
     }
     this.port.onmessage = ({data}) => this.receive(data);
-    this.port.postMessage({type: "start", version: 1, assets, config});
+    this.port.postMessage({type: "start", version, assets, config});
   },
   receive(message) {
     if (message.type === "state") this.states.push(message);
-    else if (message.type === "event") this.events.push(message);
-    else { const done = this.calls.get(message.id); this.calls.delete(message.id); done?.(message); }
+    else if (message.type === "event") {
+      this.events.push(message);
+      if (this.onFirstEvent) { this.onFirstEvent(message); this.onFirstEvent = null; }
+    } else { const done = this.calls.get(message.id); this.calls.delete(message.id); done?.(message); }
   },
   send(message) {
     const id = `page-${++this.count}`;
@@ -43,21 +46,40 @@ window.client = {
 };
 """
 
+#: Seconds for one call at most: a request that is never answered must fail its test, not hang the suite.
+LIMIT_S = 60
+
+#: Seconds between two looks at the page's state.
+_POLL_S = 0.05
+
 
 class Client:
-    """One tab. ``page`` must already be on the site."""
+    """One tab. ``page`` must already be on the site. Goes through the protocol of the developer tools, which needs no
+    ``eval`` in the page: it works under a strict content security policy."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, assets: dict[str, Any]) -> None:
         self.page = page
+        self.assets = assets
         self.console: list[str] = []
         page.on("console", lambda message: self._note(message.type, message.text))
         page.on("pageerror", lambda error: self._note("error", str(error)))
+        self._tools = page.context.new_cdp_session(page)
 
     def _note(self, kind: str, text: str) -> None:
         if kind in ("error", "warning"):
             self.console.append(f"{kind}: {text}")
 
-    def start(self, agent: str, *, harness: str = "worker", index: str = "", **config: Any) -> None:
+    def evaluate(self, expression: str, **names: Any) -> Any:
+        """The value of a JavaScript expression, awaited; ``names`` are its variables."""
+        values = ", ".join(json.dumps(value) for value in names.values())
+        work = f"(async ({', '.join(names)}) => ({expression}))({values})"
+        limit = f"new Promise((_, no) => setTimeout(() => no(new Error('no answer')), {LIMIT_S * 1_000}))"
+        code = f"Promise.race([{work}, {limit}])"
+        answer = self._tools.send("Runtime.evaluate", {"expression": code, "awaitPromise": True, "returnByValue": True})
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def start(self, agent: str, *, harness: str = "worker", index: str = "", version: int = 1, **config: Any) -> None:
         """Starts the session. ``agent``: URL of the built folder, with a trailing slash."""
         settings = {
             "index": index or f"{agent}index/manifest.json",
@@ -68,30 +90,42 @@ class Client:
             "harness": harness,
             **config,
         }
-        self.page.evaluate(_CLIENT)
-        self.page.evaluate(
-            "([agent, config, harness]) => client.start(agent, config, harness)", [agent, settings, harness]
+        self._tools.send("Runtime.evaluate", {"expression": _CLIENT})
+        self.evaluate(
+            "client.start(agent, assets, config, harness, version)",
+            agent=agent,
+            assets=self.assets,
+            config=settings,
+            harness=harness,
+            version=version,
         )
 
-    def state(self, *wanted: str, timeout: float = 30) -> dict[str, Any]:
-        """Waits for one of the states; any of them by default ends the wait too: ``failed``, ``crashed``."""
-        names = [*wanted, "failed", "crashed"]
-        self.page.wait_for_function(
-            "names => names.includes(client.states.at(-1)?.state)", arg=names, timeout=timeout * 1_000
-        )
-        state: dict[str, Any] = self.page.evaluate("client.states.at(-1)")
-        assert state["state"] in wanted, state
-        return state
+    def states(self) -> list[str]:
+        """The states so far, in order."""
+        states: list[str] = self.evaluate("client.states.map((message) => message.state)")
+        return states
+
+    def state(self, wanted: str, timeout: float = 30) -> dict[str, Any]:
+        """Waits for a state; another one that is final fails the test."""
+        deadline = time.monotonic() + timeout
+        while True:
+            state: dict[str, Any] | None = self.evaluate("client.states.at(-1) ?? null")
+            if state and state["state"] == wanted:
+                return state
+            final = state is not None and state["state"] in ("failed", "crashed", "ready")
+            assert not final, state
+            assert time.monotonic() < deadline, f"still {state} after {timeout} s"
+            time.sleep(_POLL_S)
 
     def call(self, type: str, **fields: Any) -> Any:
         """Sends a request and waits for its answer; returns the value."""
-        answer = self.page.evaluate("message => client.call(message)", {"type": type, **fields})
+        answer = self.evaluate("client.call(message)", message={"type": type, **fields})
         assert answer["type"] == "result", answer
         return answer["value"]
 
     def refused(self, type: str, **fields: Any) -> dict[str, str]:
         """Sends a request that must fail; returns the error."""
-        answer = self.page.evaluate("message => client.call(message)", {"type": type, **fields})
+        answer = self.evaluate("client.call(message)", message={"type": type, **fields})
         assert answer["type"] == "error", answer
         error: dict[str, str] = answer["error"]
         return error
@@ -99,3 +133,11 @@ class Client:
     def ask(self, text: str) -> Any:
         """Asks in the latest thread and waits for the answer."""
         return self.call("ask", text=text, thread=None, page=None)
+
+    def messages(self) -> list[tuple[str, str]]:
+        """Role and state of each message of the latest thread."""
+        return [(message["role"], message["state"]) for message in self.call("thread")["messages"]]
+
+    def stop(self) -> None:
+        """Ends the session as a page does that goes away."""
+        self.evaluate("client.stop()")

@@ -8,6 +8,9 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+#: Seconds for one piece of Python at most: a call that is never answered must fail its test, not hang the suite.
+LIMIT_S = 90
+
 _BOOT = """
 async ([agent, relative]) => {
   const absolute = (value) => typeof value === "string" ? new URL(value, agent).href : value;
@@ -68,6 +71,7 @@ class PythonPage:
         assign = "".join(f"    {name} = json.loads({json.dumps(json.dumps(value))})\n" for name, value in names.items())
         code = f"async def _body():\n{assign}{textwrap.indent(textwrap.dedent(body), '    ')}\n"
         result = self.page.evaluate(
-            "code => pyodide.runPythonAsync(code)", code + "json.dumps(await _body(), ensure_ascii=False)"
+            "code => pyodide.runPythonAsync(code)",
+            code + f"json.dumps(await asyncio.wait_for(_body(), {LIMIT_S}), ensure_ascii=False)",
         )
         return json.loads(result)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext
 
-from py_agent.site.serve import SiteServer
+from py_agent.site.serve import Canned, SiteServer
 from tests.browser.python_page import PythonPage
 from tests.storage import behaviours
 
@@ -202,16 +202,21 @@ def test_the_spool_reads_ranges_replaces_and_deletes_by_prefix(python: PythonPag
 
 @pytest.mark.parametrize("way", WITHOUT_OPFS)
 def test_without_opfs_the_same_database_runs_in_memory_and_says_so(
-    browser: BrowserContext, server: SiteServer, assets: dict[str, Any], dist: Path, way: str
+    browser: BrowserContext, blank_site: Path, assets: dict[str, Any], dist: Path, way: str
 ) -> None:
-    storage_js = (dist / "agent" / assets["storage"]).read_text(encoding="utf-8")
-    page = browser.new_page()
-    page.goto(server.url)
-    page.route(
-        "**/" + assets["storage"],
-        lambda route: route.fulfill(body=f"{WITHOUT_OPFS[way]};\n{storage_js}", content_type="text/javascript"),
-    )
-    python = PythonPage(page, f"{server.url}/agent/", assets)
+    script = (dist / "agent" / assets["storage"]).read_text(encoding="utf-8")
+    broken = Canned(200, f"{WITHOUT_OPFS[way]};\n{script}".encode(), "text/javascript")
+    canned = {"/agent/" + assets["storage"]: broken}
+    with SiteServer(blank_site, mounts={"/agent": dist / "agent"}, canned=canned) as server:
+        python = open_python(browser, server, assets)
+        notice, persistent = use_memory(python)
+        python.page.close()
+    assert not persistent
+    assert "not kept" in notice
+
+
+def use_memory(python: PythonPage) -> tuple[str, bool]:
+    """Uses database and spool, checks what comes back; the notice, and whether anything is kept."""
     notice, persistent = python.run(
         """
         from py_agent.storage.store import Store
@@ -227,9 +232,7 @@ def test_without_opfs_the_same_database_runs_in_memory_and_says_so(
         return [worker.notice, worker.persistent]
         """
     )
-    assert not persistent
-    assert "not kept" in notice
-    page.close()
+    return notice, persistent
 
 
 def test_a_file_that_another_tab_holds_is_busy_and_never_a_fork_in_memory(python: PythonPage) -> None:

@@ -23,7 +23,7 @@ COMPILE_TIMEOUT = 300.0
 
 
 def write_stored(target: Path, files: Mapping[str, bytes]) -> None:
-    """Write `files` as a zip without compression, sorted, without dates: the host's own compression does better on it."""
+    """Write `files` as a zip without compression, sorted, without dates: hosts compress it better whole."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files):
             info = zipfile.ZipInfo(name, ZIP_DATE)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
@@ -64,7 +63,7 @@ class Cache:
             make(work)
             work.chmod(0o755)
             try:
-                os.replace(work, final)
+                work.replace(final)
             except OSError:
                 if not final.is_dir():  # another build was faster: its result is the same
                     raise

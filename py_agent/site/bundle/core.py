@@ -1,7 +1,7 @@
 """Pyodide's own files, and the lock file that names our packages to it.
 
 ``pyodide.asm.mjs`` is served as ``.js``: hosts that compress by extension send ``.mjs`` raw, which costs a reader a
-megabyte. ``loadPyodide`` takes the ready module by its ``createPyodideModule`` option, so no file of Pyodide is changed.
+megabyte. ``loadPyodide`` takes the ready module by its ``createPyodideModule`` option: no file of Pyodide is changed.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
     assets/litert-HASH/             the engine's own files; only a chosen model loads them
     assets/pyodide-HASH/            pyodide.js, pyodide.asm.js, pyodide.asm.wasm, python_stdlib.zip.wasm
     assets/pyodide-lock-HASH.json   outside that folder, which would otherwise change with our own code
-    assets/NAME-HASH.zip.wasm       one stored zip of .pyc a wheel: fetch, then unpackArchive(bytes, "zip", {extractDir})
+    assets/NAME-HASH.zip.wasm       one stored zip of .pyc a wheel, for unpackArchive(bytes, "zip", {extractDir})
     licenses/                       the licences of all that is inside
 
 Extension modules inside an unpacked archive (pydantic-core has one) need nothing more: importing it compiles it. On
@@ -22,6 +22,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from py_agent.site.bundle import checks
 from py_agent.site.bundle import report as sizes
 from py_agent.site.bundle.archive import compiled_zip
 from py_agent.site.bundle.cache import Cache, digest, file_digest
@@ -72,7 +73,9 @@ def build(root: Path, out: Path | None = None, *, partial: bool = False) -> dict
         optimize=STDLIB_OPTIMIZE,
     )
     core = write_core(layout, stdlib)
-    wheels = in_order([read_wheel(path) for path in [*locked_wheels(cache, root), own_wheel(cache, root)]])
+    wheels = [read_wheel(path) for path in [*locked_wheels(cache, root), own_wheel(cache, root)]]
+    audited = checks.check(cache, root, wheels)
+    wheels = in_order(wheels)
     archives = [_write_archive(cache, layout, wheel, licenses) for wheel in wheels]
     lock = lock_json(
         layout,
@@ -108,8 +111,8 @@ def build(root: Path, out: Path | None = None, *, partial: bool = False) -> dict
     _write_licenses(layout, licenses)
 
     first_open = [
-        sizes.LAUNCHER, *(str(assets[name]) for name in FIRST_OPEN_SCRIPTS if name in assets), sqlite, *core.files, lock_path,
-        *(str(entry["url"]) for _, entry, _ in archives),
+        sizes.LAUNCHER, *(str(assets[name]) for name in FIRST_OPEN_SCRIPTS if name in assets),
+        sqlite, *core.files, lock_path, *(str(entry["url"]) for _, entry, _ in archives),
     ]  # fmt: skip
     files = sizes.measure(cache, layout.agent)
     result: dict[str, object] = {
@@ -118,6 +121,7 @@ def build(root: Path, out: Path | None = None, *, partial: bool = False) -> dict
         "first_open": first_open,
         "assets": assets,
         "wheel": _own_names(wheels),
+        "checks": audited,
         "versions": _versions(layout, wheels),
     }
     sizes.write(layout.report, result)
@@ -129,16 +133,9 @@ def in_order(wheels: Iterable[Wheel]) -> list[Wheel]:
     """`wheels` with every dependency before what needs it, by name where that leaves a choice.
 
     Raises:
-        BundleError: A dependency is missing, or there is a circle.
+        BundleError: There is a circle.
     """
     rest = {wheel.name: wheel for wheel in sorted(wheels, key=lambda wheel: wheel.name)}
-    for wheel in rest.values():
-        for name in wheel.depends:
-            if name not in rest:
-                raise BundleError(
-                    f"{wheel.path.name} needs {name}, which is no wheel of the page.",
-                    hint="Add it to requirements-page.in (or requirements-page-sdists.in) and run `python build.py lock`.",
-                )
     done: list[Wheel] = []
     while rest:
         names = {wheel.name for wheel in done}
@@ -178,7 +175,7 @@ def _copy_hashed(layout: Layout, source: Path) -> str:
 
 
 def _copy_litert(layout: Layout) -> str:
-    """All four builds of the runtime: which one a browser needs (JSPI or not, compatible or not) the runtime decides."""
+    """All four builds of the runtime: which one a browser needs (JSPI or not, old or new) the runtime decides."""
     source = layout.modules / "@litert-lm" / "core" / "wasm"
     paths = sorted(path for path in source.iterdir() if path.suffix in {".js", ".wasm"})
     version = json.loads((source.parent / "package.json").read_text())["version"]

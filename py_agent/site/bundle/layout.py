@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Brotli bytes of the one file that every page of a site loads, asked or not. 15 KiB: what a page's owner does not notice.
+#: Brotli bytes of the one file that every page of a site loads, asked or not. 15 KiB: less than one small picture.
 LAUNCHER_BUDGET = 15_360
 #: Brotli bytes that a reader's first question costs (8 MiB): about 4 s on a 16 Mbit/s line.
 FIRST_OPEN_BUDGET = 8_388_608

@@ -14,7 +14,7 @@ from py_agent.site.bundle.run import BundleError, run
 #: What we write may use: all of WebGPU's and JSPI's browsers are newer than this.
 TARGET = "es2022"
 
-#: name -> (entry, format). One self-contained file each: `session` and `host` share code, but a page loads one of the two.
+#: name -> (entry, format). One file each: `session` and `host` share code, but a page loads one of the two.
 ENTRIES: dict[str, tuple[str, str]] = {
     "widget": ("web/widget.js", "esm"),
     "session": ("worker/session.js", "esm"),

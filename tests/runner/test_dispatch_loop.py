@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from py_agent.model.errors import EngineError
+from py_agent.model.prompt import GenerateOptions
+from py_agent.model.tool import ToolRegistry
+from py_agent.prompt.conversation import Conversation
+from py_agent.runner.contexts import DispatchContext
+from py_agent.runner.dispatch import DispatchRunner, LimitReached
+from py_agent.runner.types import Next
+
+
+def context() -> DispatchContext:
+    return DispatchContext(
+        turn=cast(Any, None),
+        purpose="worker",
+        conversation=Conversation("-"),
+        tools=ToolRegistry(),
+        options=GenerateOptions(),
+    )
+
+
+async def idle(_: DispatchContext) -> None:
+    """An executor that does nothing."""
+
+
+async def test_the_loop_runs_its_pipelines_around_each_iteration_until_the_ack() -> None:
+    log: list[str] = []
+
+    async def executor(ctx: DispatchContext) -> None:
+        log.append(f"run {ctx.iteration}")
+
+    async def before(ctx: DispatchContext, next_: Next) -> None:
+        log.append("in")
+        await next_()
+
+    async def after(ctx: DispatchContext, next_: Next) -> None:
+        log.append("out")
+        if ctx.iteration == 1:
+            ctx.signals.ack()
+        await next_()
+
+    ctx = context()
+    await DispatchRunner(executor, input_pipeline=[before], output_pipeline=[after], max_iterations=9).run(ctx)
+    assert log == ["in", "run 0", "out", "in", "run 1", "out"]
+    assert ctx.iteration == 2
+
+
+async def test_a_signal_before_the_executor_skips_it() -> None:
+    async def refuse(ctx: DispatchContext, next_: Next) -> None:
+        ctx.signals.abort("no")
+
+    async def never(_: DispatchContext) -> None:
+        raise AssertionError
+
+    ctx = context()
+    await DispatchRunner(never, input_pipeline=[refuse], max_iterations=3).run(ctx)
+    assert (ctx.signals.signal, ctx.signals.reason) == ("abort", "no")
+
+
+async def test_a_nack_raises_its_error_and_the_limit_raises_its_own() -> None:
+    async def fail(ctx: DispatchContext, next_: Next) -> None:
+        ctx.signals.nack(EngineError("broken", code="lost"))
+
+    with pytest.raises(EngineError, match="broken"):
+        await DispatchRunner(idle, output_pipeline=[fail], max_iterations=3).run(context())
+    ctx = context()
+    with pytest.raises(LimitReached, match="3 model requests"):
+        await DispatchRunner(idle, max_iterations=3).run(ctx)
+    assert ctx.iteration == 3
