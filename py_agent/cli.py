@@ -1,21 +1,36 @@
-"""The command line: ``py-agent index | search``."""
+"""The command line: ``py-agent index | search | ask | build | serve | eval``."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import click
 
+from py_agent.agent import DocsAgent
+from py_agent.engines.extractive import ExtractiveEngine
+from py_agent.evals.answers import read_answers, score
+from py_agent.evals.answers import read_questions as read_labelled
+from py_agent.model.config import AgentConfig
 from py_agent.model.errors import AgentError, ConfigError
+from py_agent.runner.events import Event, TurnEnd
 from py_agent.search import IndexSearcher, SearchResult
 from py_agent.site.address import MarkdownUrls
 from py_agent.site.index import DEFAULT_BASE_URL, write_index
+from py_agent.site.install import AGENT_FOLDER, LAUNCHER, copy_site, find_agent, has_tag, place_agent, script_tag
 from py_agent.site.load import load_index
 from py_agent.site.read import Skipped, find_files, read_site
+from py_agent.site.serve import SiteServer
+from py_agent.storage.spool import MemorySpool
+from py_agent.storage.sqlite import SqliteConnection
+from py_agent.storage.store import Store
 
 #: Files listed by name in the summary of `index`; all of them are listed with --verbose.
 MAX_LISTED = 20
@@ -194,6 +209,152 @@ def _show(result: SearchResult, searcher: IndexSearcher) -> None:
         click.echo(f"read {typed!r} as {read!r}")
     if result.missing:
         click.echo(f"in none of these: {', '.join(result.missing)}")
+
+
+@main.command()
+@click.argument("index", type=_FOLDER)
+@click.argument("question")
+@click.option("--engine", type=click.Choice(["extractive"]), default="extractive", show_default=True)
+@click.option("--db", default=":memory:", show_default=True, help="SQLite file that keeps the conversation.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@click.option("--trace", type=_FOLDER, help="Write every event, prompts and completions included, as JSON lines.")
+def ask(index: Path, question: str, engine: str, db: str, as_json: bool, trace: Path | None) -> None:
+    """Ask QUESTION of the folder INDEX: the whole harness, in the terminal."""
+    del engine  # one choice so far
+    if not question.strip():
+        raise ConfigError("The question is empty.", hint="Ask something.", code="bad_input")
+    end = asyncio.run(_ask(index, question, db, trace))
+    if as_json:
+        click.echo(json.dumps({"question": question, **end.model_dump(mode="json")}, ensure_ascii=False))
+    else:
+        _show_turn(end)
+    if end.status == "failed":
+        raise SystemExit(1)
+
+
+async def _ask(index: Path, question: str, db: str, trace: Path | None) -> TurnEnd:
+    searcher = await load_index(index)
+    store = Store(SqliteConnection(db))
+    try:
+        with _trace_to(trace) as emit:
+            await store.open()
+            engine = ExtractiveEngine()
+            await engine.open()
+            agent = DocsAgent(engine, searcher, store, MemorySpool(), AgentConfig(title=searcher.manifest.title))
+            return await agent.run_turn(await store.new_thread(), question, emit=emit)
+    finally:
+        await store.close()
+
+
+@contextlib.contextmanager
+def _trace_to(trace: Path | None) -> Iterator[Callable[[Event], None]]:
+    if trace is None:
+        yield lambda event: None
+        return
+    try:
+        file = trace.open("w", encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(
+            f"{trace} cannot be written: {error.strerror or error}.", hint="Give another --trace FILE.", code="no_out"
+        ) from error
+    with file:
+        yield lambda event: print(event.model_dump_json(), file=file, flush=True)
+
+
+def _show_turn(end: TurnEnd) -> None:
+    if end.error is not None:
+        click.echo(f"Error: {end.error.get('message', '')} {end.error.get('hint', '')}".rstrip(), err=True)
+    click.echo(end.answer)
+    for heading, sources in (("Sources", end.sources), ("Related", end.related)):
+        if sources:
+            click.secho(f"\n{heading}", bold=True)
+        for source in sources:
+            click.echo(f"- {' > '.join(source.path) or source.title}: {source.url or source.page}")
+
+
+@main.command()
+@click.argument("site", type=_FOLDER)
+@click.option("--agent", type=_FOLDER, help="The built agent; by default dist/agent.")
+@click.option("--out", type=_FOLDER, help="Write a copy of the site with the agent here, and leave SITE as it is.")
+@click.option("--title", default="", help="Name of the site; by default what most pages say in their <title>.")
+@click.option(
+    "--md-urls",
+    type=click.Choice(["html", "directory"]),
+    default="html",
+    show_default=True,
+    help="Pages that Markdown files become.",
+)
+@click.option("--clean-urls", is_flag=True, help="The host serves page.html as page.")
+@click.option("--verbose", is_flag=True, help="List every file that was skipped.")
+def build(
+    site: Path, agent: Path | None, out: Path | None, title: str, md_urls: str, clean_urls: bool, verbose: bool
+) -> None:
+    """Put the agent and its index beside the pages of the folder SITE, and print the script tag."""
+    built = find_agent(agent)
+    files = find_files(site)
+    target = site
+    if out is not None:
+        copy_site(site, out)
+        target = out
+    index = place_agent(built, target)
+    manifest = build_index(site, index, title=title, md_urls=md_urls, clean_urls=clean_urls, verbose=verbose)
+    click.echo(script_tag(f"Ask {manifest['title']}"))
+    if has_tag(site, files):
+        click.echo("The front page has a script tag of py-agent already.", err=True)
+    else:
+        click.echo("Put this tag before </body> of every page, or into your theme's template.", err=True)
+
+
+@main.command()
+@click.argument("site", type=_FOLDER)
+@click.option("--agent", type=_FOLDER, help="Use this built agent and a fresh index instead of what lies in SITE.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
+def serve(site: Path, agent: Path | None, port: int) -> None:
+    """Serve the folder SITE on localhost, with the agent. Pages without the script tag get it on their way out."""
+    files = find_files(site)
+    installed = site / AGENT_FOLDER
+    with contextlib.ExitStack() as stack:
+        mounts: dict[str, Path] = {}
+        if agent is not None or not (installed / LAUNCHER).is_file():
+            index = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="py-agent-")))
+            mounts = {f"/{AGENT_FOLDER}": find_agent(agent), f"/{AGENT_FOLDER}/index": index}
+            title = build_index(site, index)["title"]
+        else:
+            title = asyncio.run(load_index(installed / "index")).manifest.title
+        inject = "" if has_tag(site, files) else script_tag(f"Ask {title}")
+        with SiteServer(site, mounts=mounts, port=port, inject=inject) as server:
+            click.echo(f"{server.url}/   (Ctrl-C ends it)")
+            with contextlib.suppress(KeyboardInterrupt):
+                threading.Event().wait()
+
+
+@main.group()
+def eval() -> None:
+    """Measure answers against labelled questions."""
+
+
+@eval.command()
+@click.argument("questions", type=_FOLDER)
+@click.argument("answers", type=_FOLDER)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def answers(questions: Path, answers: Path, as_json: bool) -> None:
+    """Score ANSWERS (as `build.py demo --check --json` or `ask --json` write them) by the labels of QUESTIONS."""
+    scores = score(read_labelled(questions), read_answers(answers))
+    if as_json:
+        click.echo(scores.model_dump_json())
+        return
+    asked = len(scores.answerable)
+    click.echo(f"cites a gold page            {len(scores.cites_gold)} of {asked}")
+    click.echo(f"first source is gold         {len(scores.first_gold)} of {asked}")
+    click.echo(f"unanswerable and abstained   {len(scores.abstained_unanswerable)} of {len(scores.unanswerable)}")
+    for name, ids in (
+        ("cites other pages only", scores.wrong),
+        ("answerable, but abstained", scores.abstained_answerable),
+        ("unanswerable, but answered", sorted(set(scores.unanswerable) - set(scores.abstained_unanswerable))),
+        ("not asked", scores.unasked),
+    ):
+        if ids:
+            click.echo(f"{name}: {', '.join(ids)}")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,14 @@
 
 ``manifest.json`` names two files with content-hashed names:
 
-* ``terms-HASH.jsonl``: line 0 is the header (``pages``: ``[page, title, first passage]``; per passage ``heads``: terms in
-  its leaf heading, ``places``: number of its address, ``notes``: 1 for release notes); then one line a term, sorted by the term's UTF-8 bytes:
-  ``["term", [gap, value, gap, value, ...]]`` with gaps between passage numbers and ``value = impact * 2 + in_heading``.
+* ``terms-HASH.jsonl``: line 0 is the header (``pages``: ``[page, title, first passage]``; per passage ``heads``: terms
+  in its leaf heading, ``places``: number of its address, ``notes``: 1 for release notes); then one line a term, sorted
+  by the term's UTF-8 bytes: ``["term", [gap, value, gap, value, ...]]`` with gaps between passage numbers and
+  ``value = impact * 2 + in_heading``.
 * ``passages-HASH.jsonl``: one line a passage: ``{"anchor", "url", "path", "text"}``.
 
-Both stay bytes: a term is found by bisection over the lines, and a line is parsed when a query needs it. So opening costs
-a checksum and the header, whatever the size.
+Both stay bytes: a term is found by bisection over the lines, and a line is parsed when a query needs it. So opening
+costs a checksum and the header, whatever the size.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ def describe(data: bytes) -> str:
 def _cure(data: bytes) -> str:
     kind = describe(data)
     if kind == "an HTML page":
-        return "The server answers with a page where the file should be: check that the index folder is deployed and its address right."
+        return "A page came where the file should be: check that the index folder is deployed and its address right."
     if kind == "a Git LFS pointer":
         return "The file itself was not fetched from Git LFS: run `git lfs pull` where the site is built."
     return REBUILD

@@ -17,8 +17,9 @@ from py_agent.search.repair import Vocabulary
 #: Share of a name's weight that its parts get where the index has the name as a whole: `setTimeout` is wanted, not any
 #: `set` and any `timeout`, but a passage about both should not come to nothing.
 PART_WEIGHT = 0.35
-#: A passage whose heading is covered by the query gains at most this share of its score.
-HEADING_BOOST = 0.3
+#: A passage whose heading is covered by the query gains at most this share of its score. Measured on six corpora:
+#: 0.3 and less lose first places, 1.5 and more lose pages among the first five.
+HEADING_BOOST = 0.8
 #: Release notes mention everything and explain nothing: their share of the score.
 NOTES_FACTOR = 0.5
 #: ... and how many results of one query may come from them.

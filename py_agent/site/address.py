@@ -45,8 +45,8 @@ def with_fragment(url: str, anchor: str, text: str = "") -> str:
 
 
 def markdown_page(file: str, urls: MarkdownUrls) -> str:
-    """The page that a generator makes of a Markdown file: ``guide/install.md`` -> ``guide/install.html``,
-    or ``guide/install/index.html`` where pages are directories; ``README.md`` and ``index.md`` are their folder's page."""
+    """The page that a generator makes of a Markdown file: ``guide/install.md`` becomes ``guide/install.html``, or
+    ``guide/install/index.html`` where pages are directories. ``README.md`` and ``index.md`` are their folder's page."""
     path = PurePosixPath(file)
     if path.stem.lower() in ("index", "readme"):
         return path.with_name("index.html").as_posix()

@@ -15,7 +15,7 @@ _FENCE_RUN = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Piece:
-    """A passage before it has an id: where it stands and its text. ``fragment`` is set where ``anchor`` is not its own."""
+    """A passage before it has an id. ``fragment`` has words to go to where ``anchor`` is not the passage's own."""
 
     anchor: str
     path: tuple[str, ...]

@@ -6,26 +6,36 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+
+def names_of(text: str) -> frozenset[str]:
+    """The words of ``text``: a readable way to write a long set of names."""
+    return frozenset(text.split())
+
+
 #: Elements whose text no reader sees, or that are controls.
-SKIPPED_TAGS = frozenset(
-    ["script", "style", "template", "noscript", "svg", "math", "iframe", "object", "embed", "audio", "video", "canvas", "button", "input", "select", "textarea", "dialog", "head", "nav", "datalist", "progress", "meter", "map"]
-)
-_SKIPPED_ROLES = frozenset(
-    ["navigation", "search", "banner", "contentinfo", "dialog", "alertdialog", "menu", "menubar", "toolbar", "tablist", "button"]
-)
+SKIPPED_TAGS = names_of("""
+    script style template noscript svg math iframe object embed audio video canvas button input select textarea dialog
+    head nav datalist progress meter map
+""")
+_SKIPPED_ROLES = names_of("""
+    navigation search banner contentinfo dialog alertdialog menu menubar toolbar tablist button
+""")
 # Names that generators share for parts around the text; compared with whole class names and ids.
-_SKIPPED_NAMES = frozenset(
-    ["toc", "tableofcontents", "table-of-contents", "local-toc", "page-toc", "toctree-wrapper-nav", "breadcrumb", "breadcrumbs", "pagination", "pager", "prev-next", "skip-link", "skip-to-content", "skip-nav", "headerlink", "linenos", "linenodiv", "linenumbers", "line-numbers-rows", "lineno", "gutter", "copybtn", "copy-button", "clipboard", "edit-this-page", "edit-link", "sphinxsidebar", "navbar", "navheader", "navfooter", "nosearch"]
-)
+_SKIPPED_NAMES = names_of("""
+    toc tableofcontents table-of-contents local-toc page-toc breadcrumb breadcrumbs pagination
+    pager prev-next skip-link skip-to-content skip-nav headerlink linenos linenodiv linenumbers line-numbers-rows
+    lineno gutter copybtn copy-button clipboard edit-this-page edit-link sphinxsidebar navbar navheader navfooter
+    nosearch
+""")
 # Only outside a marked main part: inside it these names are used for content too.
-_SKIPPED_NAMES_IN_BODY = frozenset(
-    ["sidebar", "footer", "site-footer", "site-header", "page-footer", "menu", "navigation", "nav", "cookie-banner", "cookie-consent", "related"]
-)
+_SKIPPED_NAMES_IN_BODY = names_of("""
+    sidebar footer site-footer site-header page-footer menu navigation nav cookie-banner cookie-consent related
+""")
 _PERMALINK_NAMES = frozenset(
     ["headerlink", "anchor", "permalink", "hash-link", "heading-anchor", "header-anchor", "anchorjs-link", "mark"]
 )
 _HIDDEN_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
-#: A marked main part with less than this share of the body's text is a shell (an empty frame for scripts), not the content.
+#: A marked main part with less than this share of the body's text is a shell (an empty frame for scripts).
 MIN_MAIN_SHARE = 0.05
 #: A list whose text stands in links into its own page for more than this share is a table of contents.
 TOC_LINK_SHARE = 0.8

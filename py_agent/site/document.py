@@ -29,6 +29,7 @@ class Section:
         anchor: The id that leads here without ``#``; empty where there is none.
         soft: A term without an anchor of its own: it may be merged with what stands around it.
         depth: How many definition lists deep it is; 0 for headings.
+        chars, linked, links: Characters of its text, how many of them stand in links, and the number of links.
     """
 
     heading: str = ""
@@ -37,6 +38,9 @@ class Section:
     soft: bool = False
     depth: int = 0
     blocks: list[Block] = field(default_factory=list)
+    chars: int = 0
+    linked: int = 0
+    links: int = 0
 
 
 @dataclass
@@ -49,8 +53,7 @@ class Document:
         language: Language tag of the page, empty if it does not say.
         problems: What a person should know of the file (an unclosed comment swallowed its end ...).
         noindex: The page asks search engines to leave it out.
-        link_share: Share of the text that stands in links, 0 to 1.
-        links: Number of links in the content.
+        link_lists: Number of sections left out because they were nothing but links.
     """
 
     title: str = ""
@@ -59,5 +62,4 @@ class Document:
     sections: list[Section] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     noindex: bool = False
-    link_share: float = 0.0
-    links: int = 0
+    link_lists: int = 0

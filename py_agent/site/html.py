@@ -10,19 +10,29 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from py_agent.site.content import find_main, is_chrome, is_permalink
+from py_agent.site.content import find_main, is_chrome, is_permalink, names_of
 from py_agent.site.decode import decode_html, unclosed
 from py_agent.site.document import Block, Document, Section
 
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
-_INLINE = frozenset(
-    ["a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd", "label", "mark", "q", "rp", "rt", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr", "img", "-text"]
-)
+_INLINE = names_of("""
+    a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q rp rt ruby s samp small span
+    strike strong sub sup time tt u var wbr img -text
+""")
 _LANGUAGE = re.compile(r"(?:language|lang|highlight(?:-source)?|sourceCode)-([A-Za-z0-9+#_-]+)")
 _NO_LANGUAGE = frozenset(("default", "none", "text", "plaintext", "plain", "nohighlight", "source"))
 _SITE_SEPARATOR = re.compile(r"\s+[—–|·•»-]\s+")
 #: A cell separator that white-space folding turns into a blank: quotes of a row are found on the page again.
 CELL_SEPARATOR = "\t"
+#: A section whose text stands in links for at least this share, and that has at least so many of them, lists what
+#: stands elsewhere: it answers nothing and matches everything.
+LINK_LIST_SHARE = 0.8
+LINK_LIST_SECTION_LINKS = 8
+#: A whole page (a general index, split into short sections) is such a list from this share and so many links on.
+LINK_LIST_PAGE_SHARE = 0.9
+LINK_LIST_PAGE_LINKS = 100
+#: Terms in a row share one explanation, as long as together they are no longer than this; more is a list, not a term.
+MAX_SHARED_TERM_CHARS = 200
 #: Elements nested deeper than this are read as plain text: no real page goes there, and Python's stack is finite.
 MAX_DEPTH = 200
 
@@ -44,11 +54,20 @@ def read_html(data: bytes | str) -> Document:
     walker = _Walker(tree, in_body=not marked)
     walker.walk(root, 0)
     walker.flush()
-    document.sections = [section for section in walker.sections if section.blocks or section.depth]
+    sections = [section for section in walker.sections if section.blocks]
+    listing = _is_link_list(sections, LINK_LIST_PAGE_LINKS, LINK_LIST_PAGE_SHARE)
+    document.sections = [
+        one for one in sections if not (listing or _is_link_list([one], LINK_LIST_SECTION_LINKS, LINK_LIST_SHARE))
+    ]
+    document.link_lists = len(sections) - len(document.sections)
     head_title = tree.css_first("head > title") or tree.css_first("title")
     _set_titles(document, walker.first_h1, " ".join(head_title.text().split()) if head_title else "")
-    document.links, document.link_share = walker.links, walker.linked / max(1, walker.chars)
     return document
+
+
+def _is_link_list(sections: list[Section], least: int, share: float) -> bool:
+    chars, linked = sum(one.chars for one in sections), sum(one.linked for one in sections)
+    return sum(one.links for one in sections) >= least and linked >= share * chars
 
 
 def _set_titles(document: Document, heading: str, title: str) -> None:
@@ -75,7 +94,6 @@ class _Walker:
         self._link_depth = 0
         self.sections = [Section()]
         self.first_h1 = ""
-        self.links = self.linked = self.chars = 0
 
     # -- text ---------------------------------------------------------------------------------------------------------
 
@@ -105,9 +123,10 @@ class _Walker:
     def _text(self, text: str) -> None:
         self._inline.append(text.replace("\n", " "))
         size = len(text.strip())
-        self.chars += size
+        section = self.sections[-1]
+        section.chars += size
         if self._link_depth:
-            self.linked += size
+            section.linked += size
 
     def _element(self, node: LexborNode, tag: str, depth: int) -> None:
         if is_chrome(node, in_body=self._in_body):
@@ -137,7 +156,7 @@ class _Walker:
             if is_permalink(node):
                 return
             if node.attributes.get("href"):
-                self.links += 1
+                self.sections[-1].links += 1
                 self._link_depth += 1
                 self.walk(node, depth + 1)
                 self._link_depth -= 1
@@ -159,6 +178,12 @@ class _Walker:
             self._open.remove(identity)
         if tag == "li":
             self._bullet, self._tight = "", False
+
+    def _count(self, node: LexborNode, text: str) -> None:
+        section, links = self.sections[-1], node.css("a[href]")
+        section.chars += len(text)
+        section.links += len(links)
+        section.linked += sum(len(link.text().strip()) for link in links if not is_permalink(link))
 
     # -- headings and terms -------------------------------------------------------------------------------------------
 
@@ -220,15 +245,18 @@ class _Walker:
             and last is not above
             and len(last.blocks) == 1
             and last.blocks[0].text == last.heading
+            and len(last.heading) + len(text) <= MAX_SHARED_TERM_CHARS
         ):
             # Two terms in a row share one explanation; the first one's anchor leads to it.
             last.heading = f"{last.heading}, {text}"
             last.path = (*last.path[:-1], last.heading)
             last.blocks = [Block(last.heading)]
+            self._count(node, text)
             return
         section = Section(text, (*above.path, text), anchor or above.anchor, not anchor, len(self._terms))
         section.blocks.append(Block(text))
         self.sections.append(section)
+        self._count(node, text)
 
     # -- code and tables ----------------------------------------------------------------------------------------------
 
@@ -245,7 +273,7 @@ class _Walker:
         while lines and not lines[-1]:
             lines.pop()
         if lines:
-            self.chars += sum(map(len, lines))
+            self.sections[-1].chars += sum(map(len, lines))
             self._add(Block("\n".join(lines), kind="code", language=_language(node)))
             self._pending = ""
 
@@ -262,9 +290,7 @@ class _Walker:
                 _plain(cell, self._in_body) for cell in row.css("th, td") if not is_chrome(cell, in_body=self._in_body)
             ]
             if text := CELL_SEPARATOR.join(cells).strip():
-                self.chars += len(text)
-                self.linked += sum(len(link.text().strip()) for link in row.css("a[href]"))
-                self.links += len(row.css("a[href]"))
+                self._count(row, text)
                 self._add(Block(text, tight=tight))
                 tight = True
 

@@ -59,7 +59,7 @@ def write_index(
     }
     table = [_line(header)] + [_line([term, postings[term]]) for term in sorted(postings, key=str.encode)]
     contents = {"terms": "".join(table).encode(), "passages": passages}
-    files = {}
+    files: dict[str, dict[str, Any]] = {}
     for name, data in contents.items():
         digest = hashlib.sha256(data).hexdigest()
         files[name] = {"path": f"{name}-{digest[:_HASH_CHARS]}.jsonl", "bytes": len(data), "sha256": digest}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,12 +18,14 @@ from py_agent.site.markdown import read_markdown
 
 HTML = frozenset((".html", ".htm", ".xhtml"))
 MARKDOWN = frozenset((".md", ".markdown"))
-#: Folders that hold no pages of the site: tools' own, sources copied beside the pages, and the agent itself.
-SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "_sources", "_static", "agent"))
-#: A page whose text stands in links for at least this share ...
-LINK_LIST_SHARE = 0.9
-#: ... and that has at least this many links is an index of other pages: it answers nothing and matches everything.
-LINK_LIST_MIN_LINKS = 100
+#: Folders that hold no pages of the site, wherever they lie.
+SKIPPED_FOLDERS = frozenset(["node_modules", "__pycache__"])
+#: A page that holds at least this many other pages, each for at least this share of its passages, is a collection of
+#: them (the manual on one page): every answer would be found twice, once at the worse place.
+COLLECTION_MIN_PAGES = 3
+COLLECTION_SHARE = 0.9
+#: Shorter passages are alike by chance ("Returns: a string") and prove no repetition.
+COLLECTION_MIN_CHARS = 80
 _NOT_PAGES = re.compile(r"(?:^|/)404\.html?$|(?:^|/)404/index\.html$")
 
 
@@ -65,10 +68,11 @@ def find_files(root: Path) -> list[str]:
         raise ConfigError(f"{root} {what}.", hint="Give the folder that your site generator writes.", code="no_site")
     found: list[str] = []
     for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith("."))
+        here = Path(folder)
+        folders[:] = sorted(name for name in folders if not _is_foreign(here / name))
         for name in files:
             if Path(name).suffix.lower() in HTML | MARKDOWN and not name.startswith("."):
-                found.append((Path(folder) / name).relative_to(root).as_posix())
+                found.append((here / name).relative_to(root).as_posix())
     if not found:
         raise ConfigError(
             f"{root} holds no .html or .md file.", hint="Build your site first, or give another folder.", code="no_site"
@@ -76,20 +80,31 @@ def find_files(root: Path) -> list[str]:
     return sorted(found)
 
 
+def _is_foreign(folder: Path) -> bool:
+    if folder.name in SKIPPED_FOLDERS or folder.name.startswith("."):
+        return True
+    return (folder / "py-agent.js").is_file()  # the agent, installed beside the pages
+
+
 def read_site(
     root: Path, files: list[str], *, markdown_urls: MarkdownUrls = "html", progress: Callable[[], None] | None = None
 ) -> Site:
     """Reads ``files`` of ``root``. A file that cannot be read is reported, never an error."""
     site = Site()
+    taken: dict[str, str] = {}
     html = {file for file in files if Path(file).suffix.lower() in HTML}
     for file in files:
         page = file if file in html else markdown_page(file, markdown_urls)
         if file not in html and page in html:
             site.skipped.append(Skipped(file, f"its built page {page} is indexed instead"))
+        elif page in taken:
+            site.skipped.append(Skipped(file, f"{taken[page]} is the page {page} already"))
         else:
+            taken[page] = file
             _read_file(site, root, file, page, is_html=file in html)
         if progress:
             progress()
+    _drop_collections(site)
     return site
 
 
@@ -115,7 +130,30 @@ def _why_not(document: Document, page: str, pieces: list[Piece]) -> str:
     if document.noindex:
         return 'it says <meta name="robots" content="noindex">'
     if not pieces:
-        return "no text was found in it"
-    if document.links >= LINK_LIST_MIN_LINKS and document.link_share >= LINK_LIST_SHARE:
-        return f"a list of links ({document.links} links hold {document.link_share:.0%} of its text)"
+        return "it only lists links to other pages" if document.link_lists else "no text was found in it"
     return ""
+
+
+def _drop_collections(site: Site) -> None:
+    texts = [{key for piece in page.pieces if (key := _repeatable(piece))} for page in site.pages]
+    places: dict[str, list[int]] = {}
+    for number, found in enumerate(texts):
+        for text in found:
+            places.setdefault(text, []).append(number)
+    kept = []
+    for number, page in enumerate(site.pages):
+        shared = Counter(other for text in texts[number] for other in places[text] if other != number)
+        parts = [
+            other
+            for other, count in shared.items()
+            if count >= COLLECTION_SHARE * len(texts[other]) and len(texts[other]) < len(texts[number])
+        ]
+        if len(parts) >= COLLECTION_MIN_PAGES and sum(len(texts[one]) for one in parts) >= len(texts[number]) / 2:
+            site.skipped.append(Skipped(page.page, f"it repeats {len(parts)} other pages"))
+        else:
+            kept.append(page)
+    site.pages = kept
+
+
+def _repeatable(piece: Piece) -> str:
+    return " ".join(piece.text.split()) if len(piece.text) >= COLLECTION_MIN_CHARS else ""

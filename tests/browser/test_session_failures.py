@@ -75,6 +75,25 @@ def test_the_smallest_policy_is_enough(
     client.page.close()
 
 
+def test_a_page_that_requires_trusted_types_hosts_the_harness(
+    browser: BrowserContext, site: SiteServer, assets: dict[str, Any]
+) -> None:
+    site.headers.update(header(require_trusted_types_for="'script'", trusted_types="py-agent-host"))
+    client = start(browser, site, assets, "main")
+    client.state("ready")
+    assert client.console == []
+    client.page.close()
+
+
+def test_trusted_types_that_do_not_list_the_host_are_named(
+    browser: BrowserContext, site: SiteServer, assets: dict[str, Any]
+) -> None:
+    site.headers.update(header(require_trusted_types_for="'script'", trusted_types="other"))
+    state = failure(start(browser, site, assets, "main"))
+    assert state["code"] == "csp"
+    assert "py-agent-host" in state["message"]
+
+
 @pytest.mark.parametrize("host", ["worker", "main"])
 def test_a_policy_without_webassembly_is_named(
     browser: BrowserContext, site: SiteServer, assets: dict[str, Any], host: str
