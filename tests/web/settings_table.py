@@ -1,4 +1,4 @@
-"""The settings of `web/config.js` as the Markdown table that stands in `docs/widget.md`.
+"""The settings of `web/config.js` as the Markdown table that stands in `docs/settings.md`.
 
 After a change of the settings run ``python tests/web/settings_table.py`` and put what it prints into that page.
 """
@@ -29,16 +29,16 @@ def settings() -> list[dict[str, Any]]:
 
 def settings_table() -> str:
     """The table."""
-    lines = ["| Attribute | Key | Values | Default | Meaning |", "|---|---|---|---|---|"]
+    lines = ["| attribute | key | default | what it does |", "|---|---|---|---|"]
     for row in settings():
+        text = row["description"]
         if row["type"] == "choice":
-            values = ", ".join(f"`{choice}`" for choice in row["choices"])
+            text += f" Values: {', '.join(row['choices'])}."
         elif row["type"] == "integer":
-            values = f"{row['min']} to {row['max']}"
-        else:
-            values = {"url": "address", "text": "text"}[row["type"]]
-        default = "required" if row.get("required") else "none" if row["default"] is None else f"`{row['default']}`"
-        lines.append(f"| `{row['attribute']}` | `{row['key']}` | {values} | {default} | {row['description']} |")
+            text += f" From {row['min']} to {row['max']}."
+        default = "none" if row["default"] is None else row["default"]
+        default = f"{default}, required" if row.get("required") else default
+        lines.append(f"| `{row['attribute']}` | `{row['key']}` | {default} | {text} |")
     return "\n".join(lines) + "\n"
 
 

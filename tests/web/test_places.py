@@ -57,7 +57,8 @@ def test_a_worker_that_never_speaks_is_given_up(tab: Open) -> None:
 def test_a_long_answer_is_shown_from_its_question_when_it_is_complete(tab: Open) -> None:
     opened = tab(page_html(tail=tag()))
     opened.driver.open()
-    top = "root.querySelector('.question').getBoundingClientRect().top - root.querySelector('.list').getBoundingClientRect().top"
+    top_of = "root.querySelector('{}').getBoundingClientRect().top"
+    top = f"{top_of.format('.question')} - {top_of.format('.list')}"
     opened.driver.ask("lines:60")
     assert 0 <= opened.shadow(top) <= 40
     newest = opened.driver.element.get_by_role("button", name="Go to the newest message")
@@ -83,4 +84,4 @@ def test_a_reader_who_has_scrolled_away_is_left_there_at_the_end(tab: Open) -> N
 
 
 def test_the_documentation_lists_every_setting() -> None:
-    assert settings_table() in (ROOT / "docs" / "widget.md").read_text(encoding="utf-8")
+    assert settings_table() in (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")

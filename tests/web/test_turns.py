@@ -269,7 +269,7 @@ def test_the_view_follows_until_the_reader_scrolls_up(tab: Open) -> None:
     opened = tab(page_html(tail=tag(), head="<style>body{height:4000px}</style>"))
     opened.page.evaluate("scrollTo(0, 300)")
     opened.driver.open()
-    distance = "(({scrollHeight, scrollTop, clientHeight}) => scrollHeight - scrollTop - clientHeight)(root.querySelector('.list'))"
+    distance = "((list) => list.scrollHeight - list.scrollTop - list.clientHeight)(root.querySelector('.list'))"
     ask = opened.driver.begin("lines:120")
     opened.page.wait_for_function(
         "document.querySelector('py-agent-widget').shadowRoot.querySelectorAll('.body li').length > 30"
