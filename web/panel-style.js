@@ -83,7 +83,7 @@ export const PANEL_CSS = `
 .passages li { position: relative; padding-inline-start: 30px; counter-increment: passage; }
 .passages li::before { content: counter(passage); position: absolute; inset-inline-start: 0; top: 1px; width: 20px; height: 20px; border-radius: 6px; background: var(--surface-2); color: var(--ink-2); font-size: 12px; font-weight: 650; line-height: 20px; text-align: center; }
 .passages a { font-weight: 600; }
-.place { display: block; color: var(--ink-2); font-size: 13px; }
+.place { display: block; color: var(--ink-2); font-size: 13px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .passages q { display: -webkit-box; margin-top: 2px; overflow: hidden; color: var(--ink-2); font-size: 13.5px; quotes: "“" "”"; -webkit-box-orient: vertical; -webkit-line-clamp: 3; }
 .tools { display: flex; align-items: center; gap: 8px; margin-top: 6px; }
 .tools .icon-button { width: 32px; height: 32px; margin-inline-start: -7px; }

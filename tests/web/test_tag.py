@@ -124,8 +124,9 @@ def test_events_are_told_until_the_listener_leaves(tab: Open) -> None:
     opened.page.evaluate(
         """() => {
           window.told = [];
+          const said = (name, detail) => (name === "state" ? detail.state : name === "event" ? detail.type : name);
           window.offs = ["open", "close", "state", "event", "answer"].map((name) =>
-            PyAgent.on(name, (detail) => told.push(name === "state" ? detail.state : name === "event" ? detail.type : name)));
+            PyAgent.on(name, (detail) => told.push(said(name, detail))));
           PyAgent.on("open", () => { throw new Error("the page's own bug"); });
         }"""
     )
