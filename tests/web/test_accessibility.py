@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import Open, Tab, page_html, tag
 
 from py_agent.model.errors import AgentError
+from tests.web.conftest import Open, Tab, page_html, tag
 
 pytestmark = pytest.mark.browser
 

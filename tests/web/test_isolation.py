@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import ROOT, Open, page_html, tag
+
+from tests.web.conftest import ROOT, Open, page_html, tag
 
 pytestmark = pytest.mark.browser
 
@@ -45,8 +46,8 @@ def test_hostile_styles_do_not_reach_the_dialog(tab: Open) -> None:
     assert box["y"] + box["height"] <= size["height"]
     assert opened.driver.element.locator("textarea").is_visible()
     style = opened.shadow(
-        "(({fontSize, letterSpacing, lineHeight, color, textTransform}) =>"
-        " ({fontSize, letterSpacing, lineHeight, color, textTransform}))(getComputedStyle(root.querySelector('.body p')))"
+        "(({fontSize, letterSpacing, lineHeight, color}) => ({fontSize, letterSpacing, lineHeight, color}))"
+        "(getComputedStyle(root.querySelector('.body p')))"
     )
     assert 13 <= float(style["fontSize"].removesuffix("px")) <= 20
     assert style["letterSpacing"] == "normal"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Open, page_html, tag
 from playwright.sync_api import BrowserContext
 from settings_table import ROOT, settings_table
 
 from py_agent.site.serve import SiteServer
+from tests.web.conftest import Open, page_html, tag
 
 pytestmark = pytest.mark.browser
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import BODY, Open, page_html, tag
+
+from tests.web.conftest import BODY, Open, page_html, tag
 
 pytestmark = pytest.mark.browser
 

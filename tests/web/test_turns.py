@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Open, page_html, tag
 
 from py_agent.model.errors import AgentError
+from tests.web.conftest import Open, page_html, tag
 
 pytestmark = pytest.mark.browser
 
