@@ -15,12 +15,15 @@ pytestmark = pytest.mark.browser
 _LISTEN = """(() => {
   const LIVE = "[aria-live], [role=status], [role=log], [role=alert]";
   window.heard = [];
+  const last = new WeakMap();
   const regionOf = (node) => (node instanceof Element ? node : node.parentElement)?.closest(LIVE);
   const note = (node) => {
     const region = regionOf(node);
     if (!region || region.getAttribute("aria-live") === "off" || region.closest("[aria-busy=true]")) return;
     const text = region.textContent.trim();
-    if (text && heard.at(-1)?.text !== text) heard.push({ role: region.getAttribute("role"), text });
+    if (!text || last.get(region) === text) return;
+    last.set(region, text);
+    heard.push({ role: region.getAttribute("role"), text });
   };
   new MutationObserver((records) => {
     for (const record of records) {

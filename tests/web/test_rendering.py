@@ -124,18 +124,11 @@ def test_an_answer_makes_the_browser_request_nothing(reader: Reader) -> None:
 
 
 def test_markdown_reads_as_markdown(reader: Reader) -> None:
-    blocks = (
-        "# Head",
-        "1. one\n2. `two`",
-        "| a | b |\n|---|---|\n| c | **d** |",
-        "> quoted",
-        "```py\nx = 1\n```",
-        "[r]",
-    )
-    reader.read("stream:" + "\n\n".join((*blocks, "[r]: /later")))
-    seen = reader.opened.shadow(
-        "Array.from(root.querySelectorAll('.body :is(h1,ol>li,li>code,td>strong,blockquote,pre>code,a)'), e => e.localName)"
-    )
+    table = "| a | b |\n|---|---|\n| c | **d** |"
+    blocks = ["# Head", "1. one\n2. `two`", table, "> quoted", "```py\nx = 1\n```", "[r]", "[r]: /later"]
+    reader.read("stream:" + "\n\n".join(blocks))
+    elements = ".body :is(h1, ol > li, li > code, td > strong, blockquote, pre > code, a)"
+    seen = reader.opened.shadow("Array.from(root.querySelectorAll(arg), (element) => element.localName)", elements)
     assert seen == ["h1", "li", "li", "code", "strong", "blockquote", "code", "a"]
 
 
