@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.web.conftest import ROOT, Open, page_html, tag
@@ -104,3 +106,18 @@ def test_on_a_narrow_screen_the_dialog_fills_it(tab: Open) -> None:
     opened.driver.open()
     box = opened.driver.element.locator("[role=dialog]").bounding_box()
     assert box == {"x": 0, "y": 0, "width": 390, "height": 700}
+
+
+def test_long_headings_stay_inside_the_dialog(tab: Open) -> None:
+    opened = tab(page_html(tail=tag()))
+    opened.driver.open()
+    path = ["Application programming interface", "class lantern.Request(environ, shallow=False, populate=True)"]
+    place = {
+        "link": "/api.html",
+        "path": [*path, "max_form_memory_size: t.Optional[int] = None"],
+        "quote": "word " * 60,
+    }
+    opened.driver.ask(f"sources:{json.dumps([place])}")
+    right = "root.querySelector('.list').getBoundingClientRect().right"
+    edges = opened.shadow("Array.from(root.querySelectorAll('.passages *'), (e) => e.getBoundingClientRect().right)")
+    assert max(edges) <= opened.shadow(right)
