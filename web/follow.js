@@ -3,6 +3,9 @@
 /** Within this distance of the end (px) a reader who scrolls down means "the end": about two lines. */
 const NEAR_PX = 48;
 
+/** Space left above a message that is shown from its start (px). */
+const START_MARGIN_PX = 12;
+
 export class Follower {
   #last = 0;
   #following = true;
@@ -45,5 +48,16 @@ export class Follower {
   toEnd() {
     this.#set(true);
     this.keep();
+  }
+
+  /**
+   * Shows a message that is complete from its start, if it is too long to be seen whole: who was led along the end of a
+   * growing answer would have to scroll back to read it. A reader who has scrolled away is left where they are.
+   * @param {HTMLElement} first  where reading begins
+   */
+  showStart(first) {
+    if (!this.#following) return;
+    const above = first.getBoundingClientRect().top - this.list.getBoundingClientRect().top;
+    if (above < 0) this.list.scrollTop += above - START_MARGIN_PX;
   }
 }

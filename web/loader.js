@@ -16,7 +16,7 @@ import { TEXT } from "./strings.js";
 /** @type {Assets} written in by the build, addresses relative to the built loader */
 const RELATIVE_ASSETS = __PY_AGENT_ASSETS__;
 
-/** What `PyAgent.on` can listen to; docs/widget.md says what each brings. */
+/** What `PyAgent.on` can listen to; docs/javascript-api.md says when each comes. */
 const EVENTS = ["open", "close", "state", "event", "answer", "error"];
 
 /** Marks our own `window.PyAgent`, so that a second copy of this script knows the first. */

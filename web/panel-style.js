@@ -79,11 +79,11 @@ export const PANEL_CSS = `
 
 .sources, .related { margin-top: 14px; padding-top: 12px; border-top: 1px solid var(--line); }
 .panel h3 { margin: 0 0 8px; color: var(--ink-2); font-size: 13px; font-weight: 650; }
-.passages { display: grid; gap: 10px; margin: 0; padding: 0; list-style: none; counter-reset: passage; }
+.passages { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; margin: 0; padding: 0; list-style: none; counter-reset: passage; }
 .passages li { position: relative; padding-inline-start: 30px; counter-increment: passage; }
 .passages li::before { content: counter(passage); position: absolute; inset-inline-start: 0; top: 1px; width: 20px; height: 20px; border-radius: 6px; background: var(--surface-2); color: var(--ink-2); font-size: 12px; font-weight: 650; line-height: 20px; text-align: center; }
 .passages a { font-weight: 600; }
-.place { display: block; color: var(--ink-2); font-size: 13px; }
+.place { display: block; color: var(--ink-2); font-size: 13px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .passages q { display: -webkit-box; margin-top: 2px; overflow: hidden; color: var(--ink-2); font-size: 13.5px; quotes: "“" "”"; -webkit-box-orient: vertical; -webkit-line-clamp: 3; }
 .tools { display: flex; align-items: center; gap: 8px; margin-top: 6px; }
 .tools .icon-button { width: 32px; height: 32px; margin-inline-start: -7px; }

@@ -158,6 +158,8 @@ export class Widget {
     }
     const { answer, sources, related, status } = turn;
     element.finish({ status, answer, sources, related });
+    const question = element.element.previousElementSibling;
+    if (question instanceof HTMLElement) this.panel.follower.showStart(question);
     this.panel.announcer.answer(element.plain, sources.length);
     const value = { answer, sources, related, status };
     this.emit("answer", value);

@@ -35,7 +35,10 @@ ASSETS = {
 BODY = """<main><h1>Install Lantern</h1><p>Run <code>lantern init</code>.</p>
 <button id="host-button">Host button</button> <input id="host-input"></main>"""
 
-TAG = '<script src="/agent/py-agent.js" data-index="/agent/index/manifest.json{query}" data-title="Ask Lantern"{more}></script>'
+TAG = (
+    '<script src="/agent/py-agent.js" data-index="/agent/index/manifest.json{query}" data-title="Ask Lantern"{more}>'
+    "</script>"
+)
 
 
 def page_html(*, head: str = "", body: str = BODY, tail: str = "", attributes: str = "") -> str:

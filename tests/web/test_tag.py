@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import BODY, Open, page_html, tag
+
+from tests.web.conftest import BODY, Open, page_html, tag
 
 pytestmark = pytest.mark.browser
 
@@ -124,8 +125,9 @@ def test_events_are_told_until_the_listener_leaves(tab: Open) -> None:
     opened.page.evaluate(
         """() => {
           window.told = [];
+          const said = (name, detail) => (name === "state" ? detail.state : name === "event" ? detail.type : name);
           window.offs = ["open", "close", "state", "event", "answer"].map((name) =>
-            PyAgent.on(name, (detail) => told.push(name === "state" ? detail.state : name === "event" ? detail.type : name)));
+            PyAgent.on(name, (detail) => told.push(said(name, detail))));
           PyAgent.on("open", () => { throw new Error("the page's own bug"); });
         }"""
     )

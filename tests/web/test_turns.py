@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Open, page_html, tag
 
 from py_agent.model.errors import AgentError
+from tests.web.conftest import Open, page_html, tag
 
 pytestmark = pytest.mark.browser
 
@@ -52,7 +52,8 @@ def test_python_starts_on_first_use_and_not_before(tab: Open) -> None:
 def test_the_dialog_is_used_by_keyboard(tab: Open) -> None:
     opened = tab(page_html(tail=tag()))
     opened.driver.element.locator("button.launcher").press("Enter")
-    opened.page.keyboard.type("abstain: and sends")  # once open, the focus is in the field
+    opened.driver.element.locator("[role=dialog]").wait_for()
+    opened.page.keyboard.type("abstain: and sends")  # the focus is in the field
     opened.page.wait_for_function("document.querySelector('py-agent-widget').dataset.state === 'ready'")
     opened.page.keyboard.press("Enter")
     opened.page.wait_for_function(
@@ -268,7 +269,7 @@ def test_the_view_follows_until_the_reader_scrolls_up(tab: Open) -> None:
     opened = tab(page_html(tail=tag(), head="<style>body{height:4000px}</style>"))
     opened.page.evaluate("scrollTo(0, 300)")
     opened.driver.open()
-    distance = "(({scrollHeight, scrollTop, clientHeight}) => scrollHeight - scrollTop - clientHeight)(root.querySelector('.list'))"
+    distance = "((list) => list.scrollHeight - list.scrollTop - list.clientHeight)(root.querySelector('.list'))"
     ask = opened.driver.begin("lines:120")
     opened.page.wait_for_function(
         "document.querySelector('py-agent-widget').shadowRoot.querySelectorAll('.body li').length > 30"
