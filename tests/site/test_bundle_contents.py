@@ -11,7 +11,7 @@ from pathlib import Path
 import brotli
 import pytest
 
-from py_agent.site.bundle import dist, scripts
+from py_agent.site.bundle import dist, licenses, scripts
 from py_agent.site.bundle.archive import ZIP_DATE, compiled_zip
 from py_agent.site.bundle.cache import Cache
 from py_agent.site.bundle.report import check_budgets
@@ -196,3 +196,16 @@ def test_the_whole_harness_imports_from_the_trimmed_bundle(built):
     lines = [line for line in (done.stdout + done.stderr).splitlines() if len(line) < 2000]
     assert done.returncode == 0, "\n".join(lines[-30:])
     assert json.loads(lines[-1]) == {"failed": [], "answer": "3 100 hello"}
+
+
+def test_the_notices_name_every_part_of_the_built_bundle(built):
+    agent, report = built
+    folder = agent / "licenses"
+    notices = (folder / licenses.INDEX).read_text()
+    archives = {entry["name"] for entry in report["assets"]["archives"]} - {"py-agent"}
+    assert len(archives) >= 8
+    for name in (*archives, *licenses.BUNDLED_NPM, "CPython"):
+        assert f"\n{name} " in notices
+    for name in archives:
+        assert (folder / f"{name}.txt").stat().st_size > 500
+    assert "Mozilla Public License" in (folder / "MPL-2.0.txt").read_text()

@@ -28,6 +28,7 @@ from py_agent.site.bundle.archive import compiled_zip
 from py_agent.site.bundle.cache import Cache, digest, file_digest
 from py_agent.site.bundle.core import lock_json, write_core
 from py_agent.site.bundle.layout import ARCHIVE_SUFFIX, HASH_DIGITS, Layout
+from py_agent.site.bundle.licenses import write_licenses
 from py_agent.site.bundle.run import BundleError, run
 from py_agent.site.bundle.scripts import ENTRIES, LOADER, bundled, hashed
 from py_agent.site.bundle.trim import STDLIB, wheel_patterns
@@ -108,7 +109,7 @@ def build(root: Path, out: Path | None = None, *, partial: bool = False) -> dict
         (layout.agent / sizes.LAUNCHER).write_bytes(loader)
     # The map that the loader carries, for pages that bring a loader of their own (the tests of the workers do).
     (layout.out / "assets.json").write_text(json.dumps(assets, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    _write_licenses(layout, licenses)
+    write_licenses(layout, wheels, licenses)
 
     first_open = [
         sizes.LAUNCHER, *(str(assets[name]) for name in FIRST_OPEN_SCRIPTS if name in assets),
@@ -185,16 +186,6 @@ def _copy_litert(layout: Layout) -> str:
     for path in paths:
         shutil.copyfile(path, layout.agent / folder / path.name)
     return folder
-
-
-def _write_licenses(layout: Layout, licenses: dict[str, bytes]) -> None:
-    folder = layout.agent / "licenses"
-    folder.mkdir()
-    for name, text in licenses.items():
-        (folder / name).write_bytes(text)
-    ours = layout.root / "LICENSE"
-    if ours.is_file():
-        shutil.copyfile(ours, folder / "py-agent.txt")
 
 
 def _own_names(wheels: Iterable[Wheel]) -> list[str]:

@@ -17,7 +17,7 @@ from py_agent.site.serve import SiteServer
 DEFAULT_PORT = 8000
 
 #: What ``--check`` asks our own docs when no question is given; docs/ answers it.
-DEFAULT_QUESTION = "Which attribute of the script tag names the index?"
+DEFAULT_QUESTION = "Where are conversations stored?"
 
 
 def run(root: Path, args: argparse.Namespace) -> int:
