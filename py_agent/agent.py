@@ -16,6 +16,7 @@ from py_agent.context.history import turns_of
 from py_agent.engines.base import Engine
 from py_agent.gates.cascade import cascade, default_gates
 from py_agent.gates.terminator import related, terminator
+from py_agent.model.base import Record
 from py_agent.model.config import AgentConfig
 from py_agent.model.errors import AgentError
 from py_agent.model.prompt import GenerateOptions
@@ -93,7 +94,11 @@ class DocsAgent:
     async def warm_up(self) -> None:
         """Does what would make the first turn slower than the others. A host may call it while the reader types."""
         if not self._warm:
-            await warm_up(Breather(self._config.yield_ms))
+            breathe = Breather(self._config.yield_ms)
+            await warm_up(breathe)
+            for kind in Record.kinds():
+                kind.model_rebuild()
+                await breathe()
             self._warm = True
 
     async def run_turn(

@@ -55,9 +55,10 @@ export class Stopwatch {
  * Pyodide with our packages in place.
  * @param {Assets} assets
  * @param {Stopwatch} watch
+ * @param {(pyodide: any) => void} [onRuntime] called when Python runs and nothing of ours is in it yet
  * @returns {Promise<any>}
  */
-export async function bootPython(assets, watch) {
+export async function bootPython(assets, watch, onRuntime = () => {}) {
   requireWebAssembly();
   const { pyodide: where } = assets;
   const fetchArchives = () =>
@@ -66,6 +67,7 @@ export async function bootPython(assets, watch) {
     watch.time("pyodide", () => loadRuntime(where)),
     watch.time("archives", fetchArchives),
   ]);
+  onRuntime(pyodide);
   await watch.time("unpack", () => {
     for (const buffer of buffers) pyodide.unpackArchive(buffer, "zip", { extractDir: sitePackages });
   });
@@ -130,6 +132,8 @@ async function startRuntime(where) {
     indexURL: where.index,
     stdLibURL: where.stdlib,
     lockFileURL: where.lock,
+    // pydantic would look through all installed packages for plugins, and no plugin may change our checks.
+    env: { PYDANTIC_DISABLE_PLUGINS: "__all__" },
     // Python prints only when something is wrong that no error told; the site's own console is not ours to fill.
     stdout: (/** @type {string} */ line) => console.debug(line),
     stderr: (/** @type {string} */ line) => console.warn(line),

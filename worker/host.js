@@ -102,7 +102,13 @@ class Host {
     storage.spawn(); // its script loads while Pyodide does
     if (config.engine === "litert") engine.spawn();
     const [pyodide, index] = await Promise.all([
-      bootPython(assets, watch),
+      bootPython(assets, watch, (python) => {
+        // Unpacking and importing make many objects and no garbage: collecting is a tenth of their time. `start` turns it on.
+        python.runPython("import gc; gc.disable()");
+        // Python now unpacks and imports on this thread, and the database can open on another. Python asks for the same
+        // again and gets the answer at once; what goes wrong here goes wrong there too, where it is told.
+        storage.post(JSON.stringify({ type: "open", id: "early", wasm: assets.sqliteWasm, directory }));
+      }),
       watch.time("index", () => fetchIndex(config.index)),
     ]);
     if (this.ended()) return;

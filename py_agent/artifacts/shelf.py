@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
-
 from py_agent.artifacts.ledger import Ledger
 from py_agent.artifacts.spooled import SpooledArtifact
+from py_agent.model.base import Record
 from py_agent.model.tool import ToolResult
 from py_agent.prompt.envelopes import NonceMaker, envelope
 from py_agent.prompt.tokens import TokenCounter
@@ -13,10 +12,8 @@ from py_agent.prompt.wording import wording
 from py_agent.storage.base import Spool
 
 
-class Shown(BaseModel):
+class Shown(Record):
     """What the model sees of a result, and where the rest lies (None: it sees all)."""
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     spool_key: str | None = None

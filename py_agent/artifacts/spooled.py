@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from pydantic import BaseModel, ConfigDict
-
+from py_agent.model.base import Record
 from py_agent.model.tool import Span
 from py_agent.prompt.tokens import TokenCounter
 from py_agent.storage.base import Spool
@@ -14,7 +13,7 @@ from py_agent.storage.base import Spool
 MAX_LINE_CHARS = 2_000
 
 
-class Page(BaseModel):
+class Page(Record):
     """What one read shows.
 
     Attributes:
@@ -23,8 +22,6 @@ class Page(BaseModel):
         spans: The passages whose lines are in ``text``, cut to the lines shown.
         continues: The passage whose text began before ``start``, if the page starts inside one.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     start: int

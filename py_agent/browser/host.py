@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import time
 import traceback
@@ -24,6 +25,9 @@ from py_agent.model.errors import AgentError
 from py_agent.runner.breathe import Breather
 from py_agent.search import open_index
 from py_agent.storage.store import Store
+
+#: Seconds before the warm-up: the answer of ``start`` and the page's first request go out first.
+WARM_UP_DELAY_S = 0.1
 
 
 async def start(bridge: Any, text: str) -> str:
@@ -48,6 +52,9 @@ async def start(bridge: Any, text: str) -> str:
             code="internal",
         )
         return json.dumps({"error": failure.to_json()})
+    finally:
+        gc.freeze()  # what boot has made stays for good: later collections need not look at it
+        gc.enable()
 
 
 async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
@@ -94,8 +101,14 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
         notice=storage.notice,
     )
     bridge.listen(create_proxy(_receiver(session)))
-    session.in_background(agent.warm_up())  # while the reader types: the first turn would pay for it
+    session.in_background(_warm_up(agent))
     return {"engine": engine.info().model_dump(mode="json"), "timings": timings}
+
+
+async def _warm_up(agent: DocsAgent) -> None:
+    """Does while the reader types what the first turn would pay for, once the page knows that it may ask."""
+    await asyncio.sleep(WARM_UP_DELAY_S)
+    await agent.warm_up()
 
 
 def _engine(bridge: Any, settings: dict[str, Any]) -> Engine:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ConfigDict
-
+from py_agent.model.base import Record
 from py_agent.model.prompt import Chunk, GenerateOptions, Prompt
 
 #: Called with (bytes loaded, total bytes or None) while an engine opens.
 Progress = Callable[[int, int | None], None]
 
 
-class EngineInfo(BaseModel):
+class EngineInfo(Record):
     """What an engine can do.
 
     Attributes:
@@ -24,8 +23,6 @@ class EngineInfo(BaseModel):
         constrained, prefix_reuse, thinking: Whether the engine offers constrained decoding, reuses a common prefix of
             prompts, has a thinking channel.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     model: str | None

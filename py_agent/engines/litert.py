@@ -7,9 +7,10 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from py_agent.engines.base import EngineInfo, Port, Progress
+from py_agent.model.base import Record
 from py_agent.model.errors import AgentError, EngineError
 from py_agent.model.prompt import CallSpec, Chunk, GenerateOptions, Prompt, Usage
 
@@ -17,7 +18,7 @@ from py_agent.model.prompt import CallSpec, Chunk, GenerateOptions, Prompt, Usag
 _NOT_LOADED: Final = "not_loaded"
 
 
-class LitertSettings(BaseModel):
+class LitertSettings(Record):
     """What to load.
 
     Attributes:
@@ -27,7 +28,7 @@ class LitertSettings(BaseModel):
         window: Context window in tokens, prompt and output together.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
     wasm: str
     model: str

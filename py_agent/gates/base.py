@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
+from py_agent.model.base import Record
 from py_agent.model.errors import AgentError
 from py_agent.prompt.wording import wording
 from py_agent.runner.contexts import DispatchContext
 from py_agent.runner.events import GateFired
 
 
-class Held(BaseModel):
+class Held(Record):
     """A gate's verdict that a completion must not count.
 
     Attributes:
@@ -22,11 +23,9 @@ class Held(BaseModel):
         values: What the template needs besides.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     reason: str
     nudge: str
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = Field(default_factory=dict)
 
 
 class Gate(Protocol):

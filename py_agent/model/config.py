@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from py_agent.model.base import Record
 
 #: A result of at most this many tokens is shown whole and counts as read: below it a handle and a read cost more.
 INLINE_RESULT_TOKENS = 256
@@ -22,7 +24,7 @@ YIELD_MS_WORKER = 50
 YIELD_MS_MAIN = 10
 
 
-class AgentConfig(BaseModel):
+class AgentConfig(Record):
     """How an agent behaves. Unknown settings are refused.
 
     Attributes:
@@ -35,7 +37,7 @@ class AgentConfig(BaseModel):
         yield_ms: Longest time without giving the event loop a turn, in milliseconds.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
     title: str = "this documentation"
     planner: bool = True

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from py_agent.model.base import Record
 
 #: Characters of text in one passage at most. Longer ones bury the quotable sentence, shorter ones (600) cost recall.
 MAX_PASSAGE_CHARS = 1_600
 
 
-class Passage(BaseModel):
+class Passage(Record):
     """One heading-level piece of a documentation page.
 
     Attributes:
@@ -21,8 +21,6 @@ class Passage(BaseModel):
         path: The headings above and at the passage, outermost first.
         text: The passage as plain text; code keeps its lines.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     page: str

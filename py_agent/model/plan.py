@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from py_agent.model.base import Record
 
 AnswerKind = Literal["conversational", "tool_computed", "doc_cited", "capacity_scoped", "rhetorical", "refusal"]
 AnswerScope = Literal["brief", "normal", "thorough"]
@@ -13,10 +13,8 @@ AnswerScope = Literal["brief", "normal", "thorough"]
 SCOPE_WORDS: dict[AnswerScope, int] = {"brief": 60, "normal": 150, "thorough": 350}
 
 
-class Plan(BaseModel):
+class Plan(Record):
     """What the planner committed to, before any word of the answer exists."""
-
-    model_config = ConfigDict(frozen=True)
 
     answer_kind: AnswerKind
     tools_to_use: tuple[str, ...] = ()

@@ -4,32 +4,30 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from py_agent.model.base import Record
 
 Role = Literal["system", "user", "model", "tool"]
 EndReason = Literal["stop", "length", "cancelled"]
 
 
-class ToolSpec(BaseModel):
+class ToolSpec(Record):
     """A tool as the model sees it: one declaration in the prompt. ``parameters`` is a JSON Schema object."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     description: str
     parameters: dict[str, Any]
 
 
-class CallSpec(BaseModel):
+class CallSpec(Record):
     """A tool call as it stands in a prompt or comes out of a parser."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-class PromptMessage(BaseModel):
+class PromptMessage(Record):
     """One message of a prompt.
 
     Attributes:
@@ -39,49 +37,39 @@ class PromptMessage(BaseModel):
         name: For ``tool``: the tool that answered.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     role: Role
     content: str = ""
     calls: tuple[CallSpec, ...] = ()
     name: str | None = None
 
 
-class Prompt(BaseModel):
+class Prompt(Record):
     """All that an engine gets for one dispatch. The first message is the system message."""
-
-    model_config = ConfigDict(frozen=True)
 
     messages: tuple[PromptMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
     thinking: bool = False
 
 
-class GenerateOptions(BaseModel):
+class GenerateOptions(Record):
     """How to generate. ``max_output_tokens`` is the generation cap, held back from the window as the output reserve."""
-
-    model_config = ConfigDict(frozen=True)
 
     max_output_tokens: int = 1_024
 
 
-class Usage(BaseModel):
+class Usage(Record):
     """Tokens that a dispatch cost, where the engine knows them."""
-
-    model_config = ConfigDict(frozen=True)
 
     prompt_tokens: int | None = None
     output_tokens: int | None = None
 
 
-class Chunk(BaseModel):
+class Chunk(Record):
     """One piece of an engine's stream.
 
     ``text`` is raw dialect text (it may hold control tokens, cut anywhere); ``thinking`` and ``call`` come only from
     engines that parse by themselves; ``end`` is the last chunk and the only one with ``reason``.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     kind: Literal["text", "thinking", "call", "end"]
     text: str = ""

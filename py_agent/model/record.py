@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from py_agent.model.base import Record
 from py_agent.model.passage import Passage
 
 #: How a turn ended, as the reader sees it.
@@ -23,13 +24,11 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Source(BaseModel):
+class Source(Record):
     """A checked citation: the passage was read this turn and the quote stands in it.
 
     ``url`` is relative to the site's root (see ``Passage.url``); the widget resolves it against the manifest's base.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     passage: str
     page: str
@@ -45,7 +44,7 @@ class Source(BaseModel):
         return cls(passage=passage.id, quote=quote, **passage.model_dump(include=_SHARED))
 
 
-class StoredMessage(BaseModel):
+class StoredMessage(Record):
     """One message of a thread.
 
     Attributes:
@@ -62,8 +61,6 @@ class StoredMessage(BaseModel):
         created_at: Milliseconds since the epoch, UTC.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     id: str
     thread: str
     turn: str = ""
@@ -77,7 +74,7 @@ class StoredMessage(BaseModel):
     created_at: int = Field(default_factory=now_ms)
 
 
-class StoredToolCall(BaseModel):
+class StoredToolCall(Record):
     """One executed tool call.
 
     Attributes:
@@ -90,8 +87,6 @@ class StoredToolCall(BaseModel):
         created_at: Milliseconds since the epoch, UTC.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     id: str
     tool: str
     arguments: dict[str, Any] = Field(default_factory=dict)
@@ -102,14 +97,12 @@ class StoredToolCall(BaseModel):
     created_at: int = Field(default_factory=now_ms)
 
 
-class StoredThought(BaseModel):
+class StoredThought(Record):
     """One thought of a turn, kept for the trace and never shown to the model again in a later turn.
 
     Attributes:
         kind: ``plan`` or ``thinking``. Nudges are never stored.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     kind: Literal["plan", "thinking"]
@@ -117,7 +110,7 @@ class StoredThought(BaseModel):
     created_at: int = Field(default_factory=now_ms)
 
 
-class TurnRecord(BaseModel):
+class TurnRecord(Record):
     """All that one turn commits, in ONE transaction, besides the question, which was committed when the turn began.
 
     Attributes:
@@ -127,8 +120,6 @@ class TurnRecord(BaseModel):
         answer: The assistant's message.
         tool_calls, thoughts: In the order in which they happened.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     turn: str
     thread: str

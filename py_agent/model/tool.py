@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from py_agent.model.base import Record
 from py_agent.model.errors import AgentError
 from py_agent.model.prompt import ToolSpec
 
@@ -17,13 +18,13 @@ class ToolError(AgentError):
     code = "tool_error"
 
 
-class ToolArgs(BaseModel):
+class ToolArgs(Record):
     """Base of every tool's arguments: unknown names are refused, so that a misspelt one is not silently ignored."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid")
 
 
-class Span(BaseModel):
+class Span(Record):
     """Lines of a text that belong to one passage.
 
     Attributes:
@@ -31,14 +32,12 @@ class Span(BaseModel):
         start, end: Line numbers, counted from 0, ``end`` exclusive. The passage's body only, without its header line.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     passage: str
     start: int
     end: int
 
 
-class ToolResult(BaseModel):
+class ToolResult(Record):
     """What a tool's handler gives back.
 
     Attributes:
@@ -47,8 +46,6 @@ class ToolResult(BaseModel):
         spans: Which lines of ``text`` are passages; reading them makes the passages citable.
         retrieved: Ids of the passages in ``text``, best first.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     summary: str = ""
@@ -60,7 +57,7 @@ class ToolResult(BaseModel):
 Handler = Callable[[Any, Any], Awaitable[ToolResult]]
 
 
-class Tool(BaseModel):
+class Tool(Record):
     """A tool.
 
     Attributes:
@@ -72,7 +69,7 @@ class Tool(BaseModel):
         reader: It reads spooled artifacts: its result is always shown inline, never spooled again.
     """
 
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     name: str
     description: str

@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from py_agent.model.base import Record
 
 
 def checksum(tool: str, arguments: dict[str, Any]) -> str:
@@ -15,7 +15,7 @@ def checksum(tool: str, arguments: dict[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-class ToolCall(BaseModel):
+class ToolCall(Record):
     """One call of the turn, after it ran.
 
     Attributes:
@@ -25,8 +25,6 @@ class ToolCall(BaseModel):
         is_error: Whether ``shown`` is an error text.
         spool_key: Where the whole result lies, if it is not all in ``shown``.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     tool: str

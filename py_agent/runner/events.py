@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from py_agent.model.base import Record
 from py_agent.model.record import Source, TurnStatus
 
 #: What a turn is doing, for a status line.
@@ -28,8 +29,8 @@ __all__ = [
 ]
 
 
-class _Event(BaseModel):
-    model_config = ConfigDict(frozen=True)
+class _Event(Record):
+    """What all events share: they are values."""
 
 
 class TurnStart(_Event):

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
+from py_agent.model.base import Record
 from py_agent.model.passage import Passage
 
 
-class Hit(BaseModel):
+class Hit(Record):
     """A passage that a query found. ``score`` only orders hits of one query."""
-
-    model_config = ConfigDict(frozen=True)
 
     passage: Passage
     score: float
 
 
-class SearchResult(BaseModel):
+class SearchResult(Record):
     """The answer to one query.
 
     Attributes:
@@ -29,12 +28,10 @@ class SearchResult(BaseModel):
         repaired: Query words that were read as another word of the index (typos): ``{"rnage": "range"}``.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     query: str
     hits: tuple[Hit, ...]
     missing: tuple[str, ...] = ()
-    repaired: dict[str, str] = {}
+    repaired: dict[str, str] = Field(default_factory=dict)
 
 
 class Searcher(Protocol):

@@ -19,8 +19,9 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from py_agent.model.base import Record
 from py_agent.model.errors import SearchIndexError
 from py_agent.model.passage import Passage
 from py_agent.search.tokens import TOKENIZER
@@ -37,29 +38,23 @@ REBUILD = "Build the index again with `py-agent index SITE --out INDEX` and depl
 Breathe = Callable[[], Awaitable[None]]
 
 
-class IndexFile(BaseModel):
+class IndexFile(Record):
     """A file of the index, as its manifest describes it."""
-
-    model_config = ConfigDict(frozen=True)
 
     path: str
     bytes: int
     sha256: str
 
 
-class IndexFiles(BaseModel):
+class IndexFiles(Record):
     """The files that a manifest names."""
-
-    model_config = ConfigDict(frozen=True)
 
     terms: IndexFile
     passages: IndexFile
 
 
-class Manifest(BaseModel):
+class Manifest(Record):
     """``manifest.json``. ``base_url`` is the site's root, relative to the manifest's own address, or absolute."""
-
-    model_config = ConfigDict(frozen=True)
 
     format: int
     build_id: str

@@ -40,9 +40,10 @@ FIRST_OPEN_SCRIPTS = ("widget", "session", "storage")
 #: JavaScript packages whose versions decide what the bundle can do.
 REPORTED_VERSIONS = ("pyodide", "@litert-lm/core", "@sqlite.org/sqlite-wasm", "dompurify", "marked", "esbuild")
 
-#: `compile` without docstrings and assertions for the standard library; packages keep theirs (tools may show them).
-STDLIB_OPTIMIZE = 2
-PACKAGE_OPTIMIZE = 0
+#: `compile` without docstrings and assertions for what others wrote; our own keeps both: tools show its docstrings to
+#: models, and a broken promise must not pass in silence.
+LIBRARY_OPTIMIZE = 2
+OWN_OPTIMIZE = 0
 
 
 def build(root: Path, out: Path | None = None, *, partial: bool = False) -> dict[str, object]:
@@ -71,7 +72,7 @@ def build(root: Path, out: Path | None = None, *, partial: bool = False) -> dict
         layout.modules / "pyodide" / "python_stdlib.zip",
         STDLIB,
         name="python_stdlib",
-        optimize=STDLIB_OPTIMIZE,
+        optimize=LIBRARY_OPTIMIZE,
     )
     core = write_core(layout, stdlib)
     wheels = [read_wheel(path) for path in [*locked_wheels(cache, root), own_wheel(cache, root)]]
@@ -154,7 +155,12 @@ def _write_archive(
     cache: Cache, layout: Layout, wheel: Wheel, licenses: dict[str, bytes]
 ) -> tuple[Wheel, dict[str, object], list[str]]:
     packed = compiled_zip(
-        cache, layout.modules, wheel.path, wheel_patterns(wheel.name), name=wheel.name, optimize=PACKAGE_OPTIMIZE
+        cache,
+        layout.modules,
+        wheel.path,
+        wheel_patterns(wheel.name),
+        name=wheel.name,
+        optimize=OWN_OPTIMIZE if wheel.name == "py-agent" else LIBRARY_OPTIMIZE,
     )
     data = packed.read_bytes()
     url = f"assets/{hashed(wheel.name, data, ARCHIVE_SUFFIX)}"

@@ -8,7 +8,10 @@ export { version };
  * @param {{indexURL: string, [option: string]: unknown}} config `indexURL`: absolute, with a trailing slash
  */
 export async function loadPyodide(config) {
-  const glue = new URL("pyodide.asm.js", config.indexURL).href;
-  const { default: createPyodideModule } = await import(glue);
+  const glue = import(new URL("pyodide.asm.js", config.indexURL).href);
+  glue.catch(() => {}); // awaited below; until then it must not count as unhandled
+  // Handed over as a promise in a function: Pyodide asks for its WebAssembly and library while the glue still loads.
+  /** @param {object} settings */
+  const createPyodideModule = async (settings) => (await glue).default(settings);
   return load({ createPyodideModule, ...config });
 }
