@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import urllib.request
@@ -189,7 +188,7 @@ def test_a_damaged_index_is_named(index: Path) -> None:
     assert f"{terms.name} is an HTML page" in result.output
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads every file")
 def test_a_file_that_cannot_be_read_is_reported(site: Path, tmp_path: Path) -> None:
-    (site / "index.html").chmod(0)
-    assert "skipped: index.html: cannot be read" in run("index", site, "--out", tmp_path / "out").output
+    (site / "loop.html").symlink_to("loop.html")  # unreadable for root too, who may read every real file
+    output = run("index", site, "--out", tmp_path / "out").output
+    assert "skipped: loop.html: cannot be read" in output
