@@ -146,7 +146,7 @@ class DocsAgent:
 
         try:
             # Shielded, so that a stop in this moment cannot leave a stored question whose id nobody knows.
-            message = await _finish(self._store.open_question(thread, text))
+            message = await _finish(self._store.open_question(thread, text, turn_id))
             emit(TurnStart(turn=turn_id, thread=thread, question=text, message=message))
             await self.warm_up()
             context = self._context(turn_id, thread, message, text, page, emit)

@@ -57,8 +57,10 @@ class ListStore:
         self.messages: list[StoredMessage] = []
         self.turns: list[TurnRecord] = []
 
-    async def open_question(self, thread: str, text: str) -> str:
-        message = StoredMessage(id=f"q{len(self.messages)}", thread=thread, role="user", content=text, state="open")
+    async def open_question(self, thread: str, text: str, turn: str) -> str:
+        message = StoredMessage(
+            id=f"q{len(self.messages)}", thread=thread, turn=turn, role="user", content=text, state="open"
+        )
         self.messages.append(message)
         return message.id
 

@@ -49,12 +49,13 @@ export const ENGINE_REPLIES = Object.freeze({
   error: ["id", "error"],
 });
 
-/** harness -> storage worker; `spool_write` carries a body, `spool_read` answers with one */
+/** harness -> storage worker; `spool_write` and `spool_append` carry a body, `spool_read` answers with one */
 export const STORAGE_REQUESTS = Object.freeze({
   open: ["id", "wasm", "directory"], //         wasm: URL of sqlite3.wasm; result: {persistent, notice}
   execute: ["id", "sql", "params"], //          result: rows as objects
   transaction: ["id", "statements"], //         statements: [[sql, params]]: all or none
   spool_write: ["id", "key"],
+  spool_append: ["id", "key"],
   spool_read: ["id", "key", "start", "end"],
   spool_size: ["id", "key"],
   spool_delete: ["id", "prefix"],

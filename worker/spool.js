@@ -6,6 +6,7 @@ import { keyOf, pathOf } from "./spoolnames.js";
 /**
  * @typedef {object} Spool
  * @property {(key: string, data: Uint8Array) => Promise<void>} write
+ * @property {(key: string, data: Uint8Array) => Promise<void>} append
  * @property {(key: string, start: number, end: number | null) => Promise<Uint8Array<ArrayBuffer>>} read
  * @property {(key: string) => Promise<number>} size
  * @property {(prefix: string) => Promise<number>} remove
@@ -18,6 +19,15 @@ import { keyOf, pathOf } from "./spoolnames.js";
 
 /** @param {string} key */
 const noSuchKey = (key) => new Failure("no_such_key", `The spool holds nothing under ${JSON.stringify(key)}.`);
+
+/** @param {unknown} thrown */
+function refusedWrite(thrown) {
+  if (thrown instanceof DOMException && thrown.name === "QuotaExceededError") {
+    const hint = "Free some space on the device, or clear this site's data in the browser's settings.";
+    return new Failure("full", "The browser has no more space for this site.", hint);
+  }
+  return new Failure("unavailable", `The browser's private file system refused a write: ${describe(thrown)}.`, "Reload the page.");
+}
 
 /** @implements {Spool} */
 export class MemorySpool {
@@ -32,6 +42,18 @@ export class MemorySpool {
    */
   async write(key, data) {
     this.kept.set(key, data);
+  }
+
+  /**
+   * @param {string} key
+   * @param {Uint8Array} data
+   */
+  async append(key, data) {
+    const before = this.kept.get(key) ?? new Uint8Array();
+    const joined = new Uint8Array(before.length + data.length);
+    joined.set(before);
+    joined.set(data, before.length);
+    this.kept.set(key, joined);
   }
 
   /**
@@ -84,11 +106,27 @@ export class OpfsSpool {
       });
     } catch (thrown) {
       await this.discard(key); // half a result must not be read as a whole one later
-      if (thrown instanceof DOMException && thrown.name === "QuotaExceededError") {
-        const hint = "Free some space on the device, or clear this site's data in the browser's settings.";
-        throw new Failure("full", "The browser has no more space for this site.", hint);
-      }
-      throw new Failure("unavailable", `The browser's private file system refused a write: ${describe(thrown)}.`, "Reload the page.");
+      throw refusedWrite(thrown);
+    }
+  }
+
+  /**
+   * @param {string} key
+   * @param {Uint8Array} data
+   */
+  async append(key, data) {
+    try {
+      await this.within(key, true, (handle) => {
+        const size = handle.getSize();
+        const written = handle.write(data, { at: size });
+        if (written !== data.length) {
+          handle.truncate(size); // half a record must not be read as a whole one later
+          throw new DOMException("The write was cut.", "QuotaExceededError");
+        }
+        handle.flush();
+      });
+    } catch (thrown) {
+      throw refusedWrite(thrown);
     }
   }
 

@@ -52,6 +52,8 @@ async function handle(message, body) {
       return database.transaction(message.statements);
     case "spool_write":
       return spool.write(message.key, body ?? new Uint8Array());
+    case "spool_append":
+      return spool.append(message.key, body ?? new Uint8Array());
     case "spool_read":
       return spool.read(message.key, message.start, message.end);
     case "spool_size":

@@ -53,6 +53,7 @@ STORAGE_REQUESTS: Final[Table] = {
     "execute": ("id", "sql", "params"),
     "transaction": ("id", "statements"),
     "spool_write": ("id", "key"),
+    "spool_append": ("id", "key"),
     "spool_read": ("id", "key", "start", "end"),
     "spool_size": ("id", "key"),
     "spool_delete": ("id", "prefix"),

@@ -47,6 +47,9 @@ class StorageWorker:
     async def write(self, key: str, data: bytes) -> None:
         await self._call({"type": "spool_write", "key": key}, data)
 
+    async def append(self, key: str, data: bytes) -> None:
+        await self._call({"type": "spool_append", "key": key}, data)
+
     async def read(self, key: str, start: int = 0, end: int | None = None) -> bytes:
         data: bytes = await self._call({"type": "spool_read", "key": key, "start": start, "end": end})
         return data

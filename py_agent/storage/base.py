@@ -50,6 +50,14 @@ class Spool(Protocol):
         """
         ...
 
+    async def append(self, key: str, data: bytes) -> None:
+        """Adds ``data`` at the end of ``key``, which is made if there is none. What was appended survives a kill.
+
+        Raises:
+            StorageError: ``full``, ``unavailable``; what stood there before stays as it was.
+        """
+        ...
+
     async def read(self, key: str, start: int = 0, end: int | None = None) -> bytes:
         """Bytes ``start`` to ``end`` (exclusive; None: to the end) of ``key``.
 
@@ -74,8 +82,10 @@ class Spool(Protocol):
 class TurnStore(Protocol):
     """What a turn needs of the store; ``storage/store.py`` is it, over any ``Connection``."""
 
-    async def open_question(self, thread: str, text: str) -> str:
+    async def open_question(self, thread: str, text: str, turn: str) -> str:
         """Commits the reader's question at once, in state ``open``; makes the thread if there is none. Returns its id.
+
+        ``turn`` is stored with it: the next start sweeps what a turn that was killed has left in the spool.
 
         Raises:
             StorageError: As ``Connection.execute``.

@@ -7,11 +7,15 @@ class MemorySpool:
     """Bytes by key, in a dict (``storage/base.py``: Spool)."""
 
     def __init__(self) -> None:
-        self._data: dict[str, bytes] = {}
+        self._data: dict[str, bytearray] = {}
 
     async def write(self, key: str, data: bytes) -> None:
         """Stores ``data`` under ``key``, replacing what was there."""
-        self._data[key] = bytes(data)
+        self._data[key] = bytearray(data)
+
+    async def append(self, key: str, data: bytes) -> None:
+        """Adds ``data`` at the end of ``key``, which is made if there is none."""
+        self._data.setdefault(key, bytearray()).extend(data)
 
     async def read(self, key: str, start: int = 0, end: int | None = None) -> bytes:
         """Bytes ``start`` to ``end`` of ``key``.
@@ -19,7 +23,7 @@ class MemorySpool:
         Raises:
             KeyError: There is no such key.
         """
-        return self._data[key][start:end]
+        return bytes(memoryview(self._data[key])[start:end])
 
     async def size(self, key: str) -> int:
         """Length of ``key`` in bytes.

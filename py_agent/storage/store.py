@@ -23,6 +23,7 @@ _INSERT_CALL = (
 _INSERT_THOUGHT = "INSERT INTO thoughts (id, thread, turn, kind, text, created_at) VALUES (?, ?, ?, ?, ?, ?)"
 _FINISH_QUESTION = "UPDATE messages SET state = 'done', turn = ? WHERE id = ? AND role = 'user'"
 _INTERRUPT_ONE = "UPDATE messages SET state = 'interrupted' WHERE id = ? AND state = 'open'"
+_OPEN_TURNS = "SELECT turn FROM messages WHERE state = 'open' AND turn != ''"
 _INTERRUPT_ALL = "UPDATE messages SET state = 'interrupted' WHERE state = 'open'"
 
 
@@ -55,13 +56,13 @@ class Store:
         rows = await self._db.execute("SELECT id FROM threads ORDER BY seq DESC LIMIT 1")
         return str(rows[0]["id"]) if rows else None
 
-    async def open_question(self, thread: str, text: str) -> str:
+    async def open_question(self, thread: str, text: str, turn: str) -> str:
         """Commits the reader's question at once, in state ``open``; makes the thread if there is none.
 
         Returns:
             The message's id.
         """
-        message = StoredMessage(id=new_id(), thread=thread, role="user", content=text, state="open")
+        message = StoredMessage(id=new_id(), thread=thread, turn=turn, role="user", content=text, state="open")
         await self._db.transaction(
             [(_INSERT_THREAD, (thread, message.created_at)), (_INSERT_MESSAGE, _message_row(message))]
         )
@@ -79,12 +80,17 @@ class Store:
         """Sets an ``open`` question to ``interrupted``; does nothing to one in another state."""
         await self._db.execute(_INTERRUPT_ONE, (message_id,))
 
-    async def interrupt_open_questions(self) -> None:
+    async def interrupt_open_questions(self) -> list[str]:
         """Marks every question ``interrupted`` that is still ``open``: what a killed tab leaves behind.
 
         To be called by the one leader before its first turn.
+
+        Returns:
+            Ids of the turns that the questions belonged to: what they left in the spool is nobody's.
         """
+        rows = await self._db.execute(_OPEN_TURNS)
         await self._db.execute(_INTERRUPT_ALL)
+        return [str(row["turn"]) for row in rows]
 
     async def history(self, thread: str) -> list[StoredMessage]:
         """The messages of a thread, oldest first; empty if there is no such thread."""

@@ -48,7 +48,7 @@ class FakeAgent:
         self, thread: str, text: str, *, emit: Callable[[Event], None], page: str | None = None
     ) -> TurnEnd:
         self.asked.append((thread, text, page))
-        question = await self.store.open_question(thread, text)
+        question = await self.store.open_question(thread, text, "turn")
         try:
             await self.go.wait()
         except asyncio.CancelledError:

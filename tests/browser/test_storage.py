@@ -224,7 +224,7 @@ def use_memory(python: PythonPage) -> tuple[str, bool]:
         await worker.open()
         store = Store(worker)
         await store.open()
-        await store.open_question("t", "Does it?")
+        await store.open_question("t", "Does it?", "turn")
         assert [message.content for message in await store.history("t")] == ["Does it?"]
         assert await worker.execute("SELECT sqlite_compileoption_used('ENABLE_FTS5') AS fts") == [{"fts": 1}]
         await worker.write("a/b", b"bytes")

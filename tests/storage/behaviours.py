@@ -41,14 +41,14 @@ def record(question: str, thread: str = "t1", turn: str = "turn1") -> TurnRecord
 
 
 async def a_question_is_stored_as_open_before_anything_else(store: Store) -> None:
-    question = await store.open_question("t1", "Does it?")
+    question = await store.open_question("t1", "Does it?", "turn")
     (message,) = await store.history("t1")
     assert (message.id, message.role, message.state, message.content) == (question, "user", "open", "Does it?")
     assert await store.latest_thread() == "t1"
 
 
 async def a_committed_turn_comes_back_whole(store: Store) -> None:
-    turn = record(await store.open_question("t1", "Does it?"))
+    turn = record(await store.open_question("t1", "Does it?", "turn"))
     await store.commit_turn(turn)
     question, answer = await store.history("t1")
     assert (question.state, question.turn) == ("done", "turn1")
@@ -58,9 +58,9 @@ async def a_committed_turn_comes_back_whole(store: Store) -> None:
 
 
 async def a_turn_that_cannot_be_written_whole_leaves_no_trace(store: Store) -> None:
-    first = record(await store.open_question("t1", "One?"))
+    first = record(await store.open_question("t1", "One?", "turn"))
     await store.commit_turn(first)
-    question = await store.open_question("t1", "Two?")
+    question = await store.open_question("t1", "Two?", "turn")
     clashing = record(question, turn="turn2").model_copy(update={"answer": first.answer})
     try:
         await store.commit_turn(clashing)
@@ -73,17 +73,17 @@ async def a_turn_that_cannot_be_written_whole_leaves_no_trace(store: Store) -> N
 
 
 async def only_open_questions_become_interrupted(store: Store) -> None:
-    done = await store.open_question("t1", "One?")
+    done = await store.open_question("t1", "One?", "turn")
     await store.commit_turn(record(done))
-    open_question = await store.open_question("t1", "Two?")
+    open_question = await store.open_question("t1", "Two?", "turn")
     await store.mark_interrupted(done)
     await store.mark_interrupted(open_question)
     assert [message.state for message in await store.history("t1")] == ["done", "done", "interrupted"]
 
 
 async def what_a_killed_tab_left_open_is_marked_at_the_next_start(store: Store) -> None:
-    await store.open_question("t1", "One?")
-    await store.open_question("t2", "Two?")
+    await store.open_question("t1", "One?", "turn")
+    await store.open_question("t2", "Two?", "turn")
     await store.interrupt_open_questions()
     states = [message.state for thread in ("t1", "t2") for message in await store.history(thread)]
     assert states == ["interrupted", "interrupted"]
@@ -94,13 +94,13 @@ async def the_latest_thread_is_the_one_that_was_started_last(store: Store) -> No
     first = await store.new_thread()
     second = await store.new_thread()
     assert first != second
-    await store.open_question(first, "in the older one")
+    await store.open_question(first, "in the older one", "turn")
     assert await store.latest_thread() == second
     assert await store.history(second) == []
 
 
 async def questions_that_come_together_are_all_kept(store: Store) -> None:
-    await asyncio.gather(*(store.open_question("t1", f"question {number}") for number in range(20)))
+    await asyncio.gather(*(store.open_question("t1", f"question {number}", "turn") for number in range(20)))
     assert len(await store.history("t1")) == 20
 
 

@@ -24,7 +24,7 @@ async def test_a_file_keeps_threads_over_a_restart(tmp_path: Path) -> None:
     path = tmp_path / "threads.db"
     store = Store(SqliteConnection(path))
     await store.open()
-    turn = behaviours.record(await store.open_question("t1", "Does it?"))
+    turn = behaviours.record(await store.open_question("t1", "Does it?", "turn"))
     await store.commit_turn(turn)
     await store.close()
     again = Store(SqliteConnection(path))
