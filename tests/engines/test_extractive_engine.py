@@ -133,6 +133,7 @@ def test_markdown_signs_of_a_page_are_shown_and_names_are_code() -> None:
     assert shown == "Set `url_prefix` or `--no-edit`, call `run()`, 2 \\* 3 \\* 4 \\< \\[x\\](y) \\<b\\>"
 
 
+@pytest.mark.cpython  # it reads sources; the page has compiled files
 def test_no_word_of_any_documentation_is_in_the_engine() -> None:
     source = "".join(
         Path(module.__file__ or "").read_text(encoding="utf-8").lower()

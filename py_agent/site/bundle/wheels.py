@@ -22,6 +22,7 @@ PAGE_ABI = "cp314"
 PAGE_PLATFORM = "pyemscripten_2026_0_wasm32"
 
 WHEEL_LOCK = "requirements-page.lock"
+TEST_LOCK = "requirements-page-tests.lock"
 SDIST_LOCK = "requirements-page-sdists.lock"
 
 #: What each source build needs so that it makes pure Python: no CMake for rapidfuzz, and for markupsafe a "compiler"
@@ -107,14 +108,14 @@ def read_wheel(path: Path) -> Wheel:
     return Wheel(path, normalise(fields["Name"]), fields["Version"], tuple(sorted(set(depends))))
 
 
-def _fetch(root: Path, folder: Path) -> None:
+def _fetch(root: Path, lock: str, folder: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     run(
-        [*pip, "download", "--quiet", "--no-deps", "--require-hashes", "-r", root / WHEEL_LOCK,
+        [*pip, "download", "--quiet", "--no-deps", "--require-hashes", "-r", root / lock,
          "--only-binary", ":all:", "--implementation", "cp", "--python-version", PAGE_PYTHON,
          "--abi", PAGE_ABI, "--abi", "none",
          "--platform", PAGE_PLATFORM, "--dest", folder],
-        f"fetching the wheels of {WHEEL_LOCK}",
+        f"fetching the wheels of {lock}",
         hint=NETWORK_HINT,
     )  # fmt: skip
 
@@ -152,6 +153,23 @@ def _build_pure(root: Path, folder: Path) -> None:
     shutil.rmtree(sources)
 
 
+def _fetched(cache: Cache, root: Path, lock: str) -> list[Path]:
+    def fetch(folder: Path) -> None:
+        _fetch(root, lock, folder)
+
+    tags = [PAGE_PYTHON, PAGE_ABI, PAGE_PLATFORM]
+    return sorted(cache.folder_for("wheels", key_of(file_digest(root / lock), tags), fetch).glob("*.whl"))
+
+
+def wheels_for_tests(cache: Cache, root: Path) -> list[Path]:
+    """The wheels that run tests inside Pyodide; no reader gets them.
+
+    Raises:
+        BundleError: One cannot be fetched, or has another hash than the lock says.
+    """
+    return _fetched(cache, root, TEST_LOCK)
+
+
 def locked_wheels(cache: Cache, root: Path) -> list[Path]:
     """The wheels of both lock files, in the order of their names.
 
@@ -159,16 +177,11 @@ def locked_wheels(cache: Cache, root: Path) -> list[Path]:
         BundleError: One cannot be fetched, has another hash than the lock says, or does not build.
     """
 
-    def fetch(folder: Path) -> None:
-        _fetch(root, folder)
-
     def build(folder: Path) -> None:
         _build_pure(root, folder)
 
-    tags = [PAGE_PYTHON, PAGE_ABI, PAGE_PLATFORM]
-    fetched = cache.folder_for("wheels", key_of(file_digest(root / WHEEL_LOCK), tags), fetch)
     built = cache.folder_for("pure", key_of(file_digest(root / SDIST_LOCK), PURE_SETTINGS, PURE_ENV), build)
-    return sorted([*fetched.glob("*.whl"), *built.glob("*.whl")], key=lambda path: path.name.lower())
+    return sorted([*_fetched(cache, root, WHEEL_LOCK), *built.glob("*.whl")], key=lambda path: path.name.lower())
 
 
 def own_files(root: Path) -> list[Path]:

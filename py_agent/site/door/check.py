@@ -22,6 +22,13 @@ SLOWEST = 10
 #: pytest's exit code when nothing was selected.
 NOTHING_RAN = 5
 
+#: The rooms whose tests run on CPython and, unchanged, inside Pyodide: ``build.py test harness`` does both.
+HARNESS_ROOMS = ("agent", "artifacts", "context", "engines", "gates", "planner", "prompt", "runner", "storage")
+
+#: Name of that selection, and the test that runs the rooms in the page.
+HARNESS = "harness"
+HARNESS_IN_PAGE = "tests/browser/test_harness_in_page.py"
+
 Step = dict[str, object]
 
 
@@ -87,6 +94,8 @@ def selection(root: Path, name: str | None, *, full: bool) -> list[str]:
     marks = [] if full else ["-m", "not full"]
     if not name:
         return marks
+    if name == HARNESS:
+        return [*marks, *(f"tests/{room}" for room in HARNESS_ROOMS), HARNESS_IN_PAGE]
     for path in (root / "tests" / name, root / "tests" / f"test_{name}.py", root / name):
         if path.exists():
             return [*marks, str(path)]

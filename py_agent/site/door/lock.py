@@ -21,6 +21,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
         "3.11",
     ),
     "requirements-page.lock": ("requirements-page.in", "--no-deps", "--python-version", PAGE_PYTHON),
+    "requirements-page-tests.lock": ("requirements-page-tests.in", "--no-deps", "--python-version", PAGE_PYTHON),
     "requirements-page-sdists.lock": ("requirements-page-sdists.in", "--no-deps"),
     "requirements-checks.lock": ("requirements-checks.in", "--universal", "--python-version", "3.11"),
 }
