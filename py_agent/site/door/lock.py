@@ -23,6 +23,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "requirements-page.lock": ("requirements-page.in", "--no-deps", "--python-version", PAGE_PYTHON),
     "requirements-page-tests.lock": ("requirements-page-tests.in", "--no-deps", "--python-version", PAGE_PYTHON),
     "requirements-page-sdists.lock": ("requirements-page-sdists.in", "--no-deps"),
+    "requirements-bench.lock": ("requirements-bench.in", "pyproject.toml", "--universal", "--python-version", "3.11"),
     "requirements-checks.lock": ("requirements-checks.in", "--universal", "--python-version", "3.11"),
 }
 
