@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 import uuid
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from py_agent.artifacts.readers import readers
@@ -65,6 +65,7 @@ class DocsAgent:
         config: Settings.
         count: Counts tokens; by default an estimate on the side of too many.
         nonce: Makes the nonces of envelopes; replays bring their own.
+        prepare: Awaited before the first turn: a page adds there what it did not need to open.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class DocsAgent:
         *,
         count: TokenCounter = estimate_tokens,
         nonce: NonceMaker = random_nonce,
+        prepare: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._engine = engine
         self._search = search
@@ -89,11 +91,14 @@ class DocsAgent:
         self._count = count
         self._nonce = nonce
         self._runner = TurnRunner(self._dispatches)
+        self._prepare = prepare
         self._warm = False
 
     async def warm_up(self) -> None:
         """Does what would make the first turn slower than the others. A host may call it while the reader types."""
         if not self._warm:
+            if self._prepare is not None:
+                await self._prepare()
             breathe = Breather(self._config.yield_ms)
             await warm_up(breathe)
             for kind in Record.kinds():

@@ -51,8 +51,11 @@ export class Stopwatch {
   }
 }
 
+/** Where Python's packages lie, by runtime. @type {WeakMap<object, string>} */
+const folders = new WeakMap();
+
 /**
- * Pyodide with our packages in place.
+ * Pyodide with the packages in place that it needs before the first question.
  * @param {Assets} assets
  * @param {Stopwatch} watch
  * @param {(pyodide: any) => void} [onRuntime] called when Python runs and nothing of ours is in it yet
@@ -61,17 +64,38 @@ export class Stopwatch {
 export async function bootPython(assets, watch, onRuntime = () => {}) {
   requireWebAssembly();
   const { pyodide: where } = assets;
-  const fetchArchives = () =>
-    Promise.all(assets.archives.map((archive) => fetchChecked(archive, `the Python package ${archive.name}`)));
   const [{ pyodide, sitePackages }, buffers] = await Promise.all([
     watch.time("pyodide", () => loadRuntime(where)),
-    watch.time("archives", fetchArchives),
+    watch.time("archives", () => fetchArchives(assets, false)),
   ]);
   onRuntime(pyodide);
   await watch.time("unpack", () => {
     for (const buffer of buffers) pyodide.unpackArchive(buffer, "zip", { extractDir: sitePackages });
   });
+  folders.set(pyodide, sitePackages);
   return pyodide;
+}
+
+/**
+ * Adds the packages that only a question needs; they are fetched while the reader types it.
+ * @param {Assets} assets
+ * @param {any} pyodide from `bootPython`
+ */
+export async function addLatePackages(assets, pyodide) {
+  const extractDir = folders.get(pyodide);
+  for (const buffer of await fetchArchives(assets, true)) {
+    pyodide.unpackArchive(buffer, "zip", { extractDir });
+    await new Promise((resolve) => setTimeout(resolve)); // one at a time: a reader may be typing on this thread
+  }
+}
+
+/**
+ * @param {Assets} assets
+ * @param {boolean} late
+ */
+function fetchArchives(assets, late) {
+  const wanted = assets.archives.filter((archive) => archive.late === late);
+  return Promise.all(wanted.map((archive) => fetchChecked(archive, `the Python package ${archive.name}`)));
 }
 
 function requireWebAssembly() {

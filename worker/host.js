@@ -1,7 +1,7 @@
 // The harness host: leader election, then Pyodide with py_agent, and the lines between page, harness, engine and
 // storage. The session worker runs it with `self` as the port; the page runs the same code for `data-harness="main"`.
 
-import { Stopwatch, bootPython, fetchIndex } from "./boot.js";
+import { Stopwatch, addLatePackages, bootPython, fetchIndex } from "./boot.js";
 import { Failure, toWire } from "./failure.js";
 import { askForLead, directoryOf, scopeOf } from "./leader.js";
 import { Line } from "./line.js";
@@ -9,7 +9,7 @@ import { PROTOCOL_VERSION } from "./protocol.js";
 import { Relay } from "./relay.js";
 
 // For pages that bring their own Python code: Python with our packages, and lines to the workers.
-export { Stopwatch, bootPython } from "./boot.js";
+export { Stopwatch, addLatePackages, bootPython } from "./boot.js";
 export { Line } from "./line.js";
 
 /** @typedef {import("./protocol.js").Assets} Assets */
@@ -120,6 +120,8 @@ class Host {
       listen: (receive) => (this.python = receive),
       /** @type {(name: "storage" | "engine") => Line} */
       line: (name) => lines[name],
+      // As text, like everything that crosses: empty, or what went wrong.
+      late: () => addLatePackages(assets, pyodide).then(() => "", (thrown) => JSON.stringify(toWire(thrown))),
       manifest: index.manifest,
       paths: [...index.files.keys()].join("\n"),
       /** @type {(path: string) => Uint8Array | undefined} */

@@ -83,7 +83,7 @@ export const STORAGE_REPLIES = Object.freeze({
  * @property {Archive[]} archives  stored zips to unpack into site-packages, in order
  */
 
-/** @typedef {{name: string, url: string, sha256: string, bytes: number}} Archive */
+/** @typedef {{name: string, url: string, sha256: string, bytes: number, late: boolean}} Archive `late`: not needed before the first question */
 
 /**
  * What the site's owner chose, checked by web/config.js, addresses absolute.

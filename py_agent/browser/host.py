@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import importlib
 import json
 import time
 import traceback
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urljoin
 
@@ -14,7 +16,7 @@ from js import console
 from pyodide.ffi import create_proxy
 
 from py_agent.agent import DocsAgent
-from py_agent.browser.port import WorkerPort
+from py_agent.browser.port import WorkerPort, error_of
 from py_agent.browser.session import Session
 from py_agent.browser.storage import StorageWorker
 from py_agent.browser.wires import LineWire
@@ -34,7 +36,8 @@ async def start(bridge: Any, text: str) -> str:
     """Builds everything and listens to the page from then on.
 
     Args:
-        bridge: The JavaScript host's ``bridge``: ``send``, ``listen``, ``line``, ``manifest``, ``paths``, ``file``.
+        bridge: The JavaScript host's ``bridge``: ``send``, ``listen``, ``line``, ``late``, ``manifest``, ``paths``,
+            ``file``.
         text: The settings as JSON: the protocol's ``SessionConfig`` with ``directory``, ``sqliteWasm``, ``litertWasm``.
 
     Returns:
@@ -90,7 +93,7 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
     timings["engine"] = _ms_since(begin)
 
     config = AgentConfig(yield_ms=yield_ms, **({"title": manifest["title"]} if manifest.get("title") else {}))
-    agent = DocsAgent(engine, search, store, storage, config)
+    agent = DocsAgent(engine, search, store, storage, config, prepare=lambda: _late(bridge))
     session = Session(
         agent,
         search,
@@ -108,7 +111,20 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
 async def _warm_up(agent: DocsAgent) -> None:
     """Does while the reader types what the first turn would pay for, once the page knows that it may ask."""
     await asyncio.sleep(WARM_UP_DELAY_S)
-    await agent.warm_up()
+    with suppress(AgentError):  # the next question asks for the same again, and tells the reader if it fails again
+        await agent.warm_up()
+
+
+async def _late(bridge: Any) -> None:
+    """Adds the packages that only a question needs.
+
+    Raises:
+        AgentError: One cannot be fetched.
+    """
+    failure = await bridge.late()
+    if failure:
+        raise error_of(json.loads(failure))
+    importlib.invalidate_caches()
 
 
 def _engine(bridge: Any, settings: dict[str, Any]) -> Engine:

@@ -17,7 +17,7 @@ async ([agent, relative]) => {
   const assets = Object.fromEntries(Object.entries(relative).map(([key, value]) => [key, absolute(value)]));
   for (const key in assets.pyodide) assets.pyodide[key] = absolute(assets.pyodide[key]);
   for (const archive of assets.archives) archive.url = absolute(archive.url);
-  const {bootPython, Line, Stopwatch} = await import(assets.host);
+  const {addLatePackages, bootPython, Line, Stopwatch} = await import(assets.host);
   window.assets = assets;
   window.lines = [];
   window.newLine = (kind) => {
@@ -26,6 +26,7 @@ async ([agent, relative]) => {
     return line;
   };
   window.pyodide = await bootPython(assets, new Stopwatch());
+  await addLatePackages(assets, window.pyodide);
 }
 """
 

@@ -234,3 +234,20 @@ def test_after_a_failure_another_tab_may_lead(
     second.state("ready")
     first.page.close()
     second.page.close()
+
+
+def test_without_the_packages_of_a_question_search_works_and_the_question_says_why(
+    browser: BrowserContext, site: SiteServer, assets: dict[str, Any]
+) -> None:
+    late = next(archive["url"] for archive in assets["archives"] if archive["late"])
+    site.canned["/agent/" + late] = Canned(404)
+    client = start(browser, site, assets)
+    client.state("ready")
+    assert client.call("search", query="light", top=3)["hits"]
+    assert client.ask("How do I turn on the light?")["status"] == "failed"
+    ends = client.evaluate("client.events.map((message) => message.event).filter((event) => event.type === 'turn_end')")
+    assert ends[0]["error"]["code"] == "missing_asset"
+    assert late in ends[0]["error"]["message"]
+    del site.canned["/agent/" + late]
+    assert client.ask("How do I turn on the light?")["status"] == "answered"
+    client.page.close()

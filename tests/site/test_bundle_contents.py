@@ -47,7 +47,7 @@ def test_our_wheel_holds_the_harness_and_no_build_time_code(built):
 
 def test_archives_are_stored_zips_of_compiled_code_without_dates(built):
     agent, _ = built
-    assert len(archives(agent)) == 10  # the library and nine wheels
+    assert len(archives(agent)) == 13  # the library and twelve wheels
     for path in archives(agent):
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():

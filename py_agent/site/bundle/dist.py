@@ -31,7 +31,7 @@ from py_agent.site.bundle.layout import ARCHIVE_SUFFIX, HASH_DIGITS, Layout
 from py_agent.site.bundle.licenses import write_licenses
 from py_agent.site.bundle.run import BundleError, run
 from py_agent.site.bundle.scripts import ENTRIES, LOADER, bundled, hashed
-from py_agent.site.bundle.trim import STDLIB, wheel_patterns
+from py_agent.site.bundle.trim import LATE_WHEELS, STDLIB, wheel_patterns
 from py_agent.site.bundle.wheels import Wheel, locked_wheels, own_wheel, read_wheel
 
 #: Scripts that a first visit loads in the default host (the session worker) with the search engine.
@@ -172,7 +172,8 @@ def _write_archive(
             if ".dist-info/" in name and "licen" in name.lower() and not name.endswith("/"):
                 licenses[f"{wheel.name}.txt"] = licenses.get(f"{wheel.name}.txt", b"") + archive.read(name)
     imports = sorted(top.removesuffix(".pyc") for top in tops if not top.endswith((".dist-info", ".data")))
-    return wheel, {"name": wheel.name, "url": url, "sha256": digest(data), "bytes": len(data)}, imports
+    late = wheel.name in LATE_WHEELS
+    return wheel, {"name": wheel.name, "url": url, "sha256": digest(data), "bytes": len(data), "late": late}, imports
 
 
 def _copy_hashed(layout: Layout, source: Path) -> str:

@@ -60,6 +60,9 @@ WHEELS: dict[str, tuple[str, ...]] = {
     "rapidfuzz": ("rapidfuzz/__pyinstaller/*", "rapidfuzz/process_cpp.py"),
 }
 
+#: Wheels that only a question needs: they are fetched after the dialog is ready, while the question is typed.
+LATE_WHEELS = frozenset({"json-repair", "python-jsonpath", "simpleeval"})
+
 #: Build-time code of our own package, which never enters the page's wheel.
 OWN_BUILD_TIME = ("py_agent/site", "py_agent/evals", "py_agent/testing", "py_agent/cli.py")
 
