@@ -28,6 +28,7 @@ from py_agent.prompt.envelopes import NonceMaker, break_tokens, envelope, random
 from py_agent.prompt.tokens import TokenCounter, estimate_tokens
 from py_agent.prompt.wording import warm_up, wording
 from py_agent.runner.breathe import Breather
+from py_agent.runner.bus import Bus, ObservabilityBus
 from py_agent.runner.contexts import DispatchContext, Outcome, TurnContext
 from py_agent.runner.dispatch import DispatchRunner, LimitReached
 from py_agent.runner.events import Event, Phase, Status, TurnEnd, TurnStart
@@ -35,7 +36,7 @@ from py_agent.runner.executor import execute
 from py_agent.runner.pipeline import PipelineError
 from py_agent.runner.signals import AlreadySignalled
 from py_agent.runner.turn import TurnRunner
-from py_agent.runner.types import Middleware, Next
+from py_agent.runner.types import Emit, Middleware, Next, Observe
 from py_agent.search.base import Searcher
 from py_agent.storage.base import Spool, TurnStore
 from py_agent.tools import search_docs as search_tool
@@ -91,6 +92,10 @@ class DocsAgent:
         self._count = count
         self._nonce = nonce
         self._runner = TurnRunner(self._dispatches)
+        #: What readers see of every turn. What a subscriber raises ends the turn: it is a programming error.
+        self.events: Bus[Event] = Bus()
+        #: What turns do inside. What a subscriber raises is an event for the others.
+        self.observed = ObservabilityBus()
         self._prepare = prepare
         self._warm = False
 
@@ -107,7 +112,13 @@ class DocsAgent:
             self._warm = True
 
     async def run_turn(
-        self, thread: str, text: str, *, emit: Callable[[Event], None], page: str | None = None
+        self,
+        thread: str,
+        text: str,
+        *,
+        emit: Emit | None = None,
+        observe: Observe | None = None,
+        page: str | None = None,
     ) -> TurnEnd:
         """Runs one turn to its end.
 
@@ -118,7 +129,9 @@ class DocsAgent:
         Args:
             thread: Id of the thread.
             text: The reader's words.
-            emit: Takes the events, in order; the last is the ``TurnEnd`` that is returned.
+            emit: Takes the functional events of this turn, in order, before the subscribers of ``events`` do; the last
+                is the ``TurnEnd`` that is returned.
+            observe: Takes its observability events likewise.
             page: Address of the page that the reader is on.
 
         Returns:
@@ -128,6 +141,7 @@ class DocsAgent:
             asyncio.CancelledError: The task was cancelled.
             PipelineError, AlreadySignalled: Programming errors; the question is marked interrupted.
         """
+        functional, observability = self._buses(emit, observe)
         started = time.perf_counter()
         turn_id = uuid.uuid4().hex
         message = ""
@@ -146,15 +160,15 @@ class DocsAgent:
                 dispatches=context.dispatches if context is not None else 0,
                 ms=(time.perf_counter() - started) * 1_000,
             )
-            emit(event)
+            functional.emit(event)
             return event
 
         try:
             # Shielded, so that a stop in this moment cannot leave a stored question whose id nobody knows.
             message = await _finish(self._store.open_question(thread, text, turn_id))
-            emit(TurnStart(turn=turn_id, thread=thread, question=text, message=message))
+            functional.emit(TurnStart(turn=turn_id, thread=thread, question=text, message=message))
             await self.warm_up()
-            context = self._context(turn_id, thread, message, text, page, emit)
+            context = self._context(turn_id, thread, message, text, page, functional, observability)
             context.history = turns_of(await self._store.history(thread))
             await self._runner.run(context)
             record = self._record(context)
@@ -181,8 +195,27 @@ class DocsAgent:
         assert context.outcome is not None
         return end(context.outcome, answer_id=record.answer.id)
 
+    def _buses(self, emit: Emit | None, observe: Observe | None) -> tuple[Bus[Event], ObservabilityBus]:
+        """The buses of one turn: its own listeners first, then those of the agent."""
+        functional: Bus[Event] = Bus()
+        observability = ObservabilityBus()
+        if emit is not None:
+            functional.on(emit)
+        if observe is not None:
+            observability.on(observe)
+        functional.on(self.events.emit)
+        observability.on(self.observed.emit)
+        return functional, observability
+
     def _context(
-        self, turn_id: str, thread: str, message: str, text: str, page: str | None, emit: Callable[[Event], None]
+        self,
+        turn_id: str,
+        thread: str,
+        message: str,
+        text: str,
+        page: str | None,
+        functional: Bus[Event],
+        observability: ObservabilityBus,
     ) -> TurnContext:
         config = self._config
         shelf = Shelf(
@@ -203,7 +236,8 @@ class DocsAgent:
             search=self._search,
             shelf=shelf,
             config=config,
-            emit=emit,
+            emit=functional.emit,
+            observe=observability.emit,
             count=self._count,
             nonce=self._nonce,
             breathe=Breather(config.yield_ms),

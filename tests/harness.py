@@ -11,7 +11,7 @@ from py_agent.model.passage import Passage
 from py_agent.model.prompt import CallSpec
 from py_agent.model.record import StoredMessage, TurnRecord
 from py_agent.prompt.dialects.gemma4 import render_call
-from py_agent.runner.events import Event, TurnEnd
+from py_agent.runner.events import TurnEnd
 from py_agent.search.base import Hit, SearchResult
 from py_agent.storage.spool import MemorySpool
 
@@ -90,18 +90,18 @@ class World:
         self.search = WordSearch(passages)
         self.store = ListStore()
         self.spool = MemorySpool()
-        self.events: list[Event] = []
+        self.events: list[Any] = []
         self.agent = DocsAgent(engine, self.search, self.store, self.spool, AgentConfig(**config))
 
     async def ask(self, text: str, thread: str = "t", page: str | None = None) -> TurnEnd:
-        return await self.agent.run_turn(thread, text, emit=self.events.append, page=page)
+        return await self.agent.run_turn(thread, text, emit=self.events.append, observe=self.events.append, page=page)
 
     def of(self, type: str) -> list[Any]:
         return [event for event in self.events if event.type == type]
 
     @property
     def prompts(self) -> list[str]:
-        return [event.prompt for event in self.of("dispatch")]
+        return [event.prompt for event in self.of("request_start")]
 
 
 def call(tool: str, /, **arguments: Any) -> str:

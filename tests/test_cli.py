@@ -85,7 +85,7 @@ def test_ask_answers_with_a_checked_citation_and_traces_every_event(index: Path,
     assert end["sources"][0]["url"] == "guide/caching.html#ttl"
     events = [json.loads(line) for line in (tmp_path / "trace.jsonl").read_text().splitlines()]
     assert [events[0]["type"], events[-1]["type"]] == ["turn_start", "turn_end"]
-    assert any(event["type"] == "dispatch" and "cache.ttl" in event["prompt"] for event in events)
+    assert any(event["type"] == "request_start" and "cache.ttl" in event["prompt"] for event in events)
 
 
 def test_ask_says_honestly_that_the_docs_do_not_answer(index: Path) -> None:

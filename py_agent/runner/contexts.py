@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from py_agent.artifacts.shelf import Shelf
 from py_agent.engines.base import Engine
@@ -20,11 +20,10 @@ from py_agent.prompt.splitter import Output
 from py_agent.prompt.tokens import TokenCounter
 from py_agent.runner.breathe import Breather
 from py_agent.runner.events import AnswerReset
+from py_agent.runner.observed import Purpose
 from py_agent.runner.signals import Signals
-from py_agent.runner.types import Emit
+from py_agent.runner.types import Emit, Observe
 from py_agent.search.base import Searcher
-
-Purpose = Literal["planner", "worker"]
 
 
 @dataclass
@@ -65,6 +64,7 @@ class TurnContext:
     shelf: Shelf
     config: AgentConfig
     emit: Emit
+    observe: Observe
     count: TokenCounter
     nonce: NonceMaker
     breathe: Breather

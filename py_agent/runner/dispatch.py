@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from py_agent.model.errors import AgentError
 from py_agent.runner.contexts import DispatchContext
+from py_agent.runner.observed import DispatchEnd, DispatchStart, DispatchStatus, IterationEnd, IterationStart
 from py_agent.runner.pipeline import run_pipeline
 from py_agent.runner.types import Middleware
 
@@ -49,13 +51,47 @@ class DispatchRunner:
             LimitReached: There was no signal within ``max_iterations``.
             AgentError: What engine, storage or policy raised; a nack's error.
         """
+        observe = context.turn.observe
+        started = time.perf_counter()
+        status: DispatchStatus = "cancelled"
+        code = ""
+        observe(DispatchStart(purpose=context.purpose))
+        try:
+            await self._loop(context)
+            status = context.signals.signal or "error"
+        except AgentError as error:
+            status, code = context.signals.signal or "error", error.code
+            raise
+        finally:
+            observe(
+                DispatchEnd(
+                    purpose=context.purpose,
+                    status=status,
+                    code=code,
+                    reason=context.signals.reason,
+                    iterations=context.iteration,
+                    ms=_ms_since(started),
+                )
+            )
+
+    async def _loop(self, context: DispatchContext) -> None:
         while not context.signals.signalled:
             if context.iteration >= self._max_iterations:
                 raise LimitReached(
                     f"No answer was accepted within {self._max_iterations} model requests.",
                     hint="Ask a narrower question.",
                 )
+            started = time.perf_counter()
+            context.turn.observe(IterationStart(purpose=context.purpose, iteration=context.iteration))
             await self._iterate(context)
+            context.turn.observe(
+                IterationEnd(
+                    purpose=context.purpose,
+                    iteration=context.iteration,
+                    allowed=tuple(sorted(context.allowed)),
+                    ms=_ms_since(started),
+                )
+            )
             context.iteration += 1
         if context.signals.error is not None:
             raise context.signals.error
@@ -69,3 +105,7 @@ class DispatchRunner:
         await self._executor(context)
         if not context.signals.signalled:
             await run_pipeline(self._output, context)
+
+
+def _ms_since(started: float) -> float:
+    return (time.perf_counter() - started) * 1_000

@@ -1,4 +1,8 @@
-"""The typed events of a turn. They stream to the widget, the terminal and the trace as JSON objects with a ``type``."""
+"""The functional events of a turn: what its reader sees.
+
+They stream to the widget and the terminal as JSON objects with a ``type``. What a turn does inside is told by those
+of ``observed.py``.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,6 @@ Phase = Literal["planning", "searching", "reading", "answering", "checking"]
 __all__ = [
     "AnswerDelta",
     "AnswerReset",
-    "Dispatch",
     "Event",
     "GateFired",
     "Phase",
@@ -93,18 +96,6 @@ class GateFired(_Event):
     reason: str
 
 
-class Dispatch(_Event):
-    """One model request has ended: its exact prompt and completion. Only the trace keeps the texts."""
-
-    type: Literal["dispatch"] = "dispatch"
-    number: int
-    purpose: Literal["planner", "worker"]
-    prompt: str
-    completion: str
-    prompt_tokens: int
-    ms: float
-
-
 class TurnEnd(_Event):
     """A turn ended. ``answer`` is final Markdown; ``sources`` are checked; ``related`` are the best passages of a turn
     that found no answer. For ``failed``, ``error`` has ``code``, ``message`` and ``hint``."""
@@ -123,6 +114,6 @@ class TurnEnd(_Event):
 
 
 Event = Annotated[
-    TurnStart | Status | AnswerDelta | AnswerReset | ToolStart | ToolEnd | GateFired | Dispatch | TurnEnd,
+    TurnStart | Status | AnswerDelta | AnswerReset | ToolStart | ToolEnd | GateFired | TurnEnd,
     Field(discriminator="type"),
 ]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any, Literal, cast
 
-from py_agent.model.errors import EngineError
-from py_agent.model.prompt import Chunk
+from py_agent.model.errors import AgentError, EngineError
+from py_agent.model.prompt import Chunk, EndReason, Usage
 from py_agent.prompt.dialects import gemma4
 from py_agent.prompt.draft import DraftReader
 from py_agent.prompt.splitter import Output, StreamSplitter
 from py_agent.runner.contexts import DispatchContext
-from py_agent.runner.events import AnswerDelta, Dispatch
+from py_agent.runner.events import AnswerDelta
+from py_agent.runner.observed import GenerationStats, RequestEnd, RequestStart
 
 
 async def generate(context: DispatchContext) -> Output:
@@ -24,47 +25,103 @@ async def generate(context: DispatchContext) -> Output:
         asyncio.CancelledError: The engine was told to stop.
     """
     turn = context.turn
-    prompt = context.conversation.prompt()
-    rendered = gemma4.render(prompt)
-    started = time.perf_counter()
-    splitter = StreamSplitter()
-    drafts: dict[int, DraftReader] = {}
-    raw: list[str] = []
-    native: list[Chunk] = []
-    reason: str | None = None
     turn.dispatches += 1
+    request = _Request(context, turn.dispatches)
     try:
-        # The protocol promises an iterator; the engines give generators, which want closing when we leave early.
-        stream = cast(Any, turn.engine.generate(prompt, context.options))
-        async with aclosing(stream):
-            async for chunk in stream:
-                if chunk.kind == "end":
-                    reason = chunk.reason
-                    break
-                if chunk.kind == "text":
-                    raw.append(chunk.text)
-                    for piece in splitter.feed(chunk.text):
-                        if piece.kind == "call":
-                            draft = drafts.setdefault(piece.number, DraftReader())
-                            _send(context, draft.feed(piece.text))
-                else:
-                    native.append(chunk)
-                    raw.append(chunk.text if chunk.call is None else gemma4.render_call(chunk.call))
-                if splitter.output.degenerate:
-                    break
-                await turn.breathe()
-    finally:
-        turn.emit(
-            Dispatch(
-                number=turn.dispatches,
-                purpose=context.purpose,
+        return await request.run()
+    except AgentError as error:
+        request.end("error", error.code)
+        raise
+    except BaseException:
+        request.end("cancelled")
+        raise
+
+
+class _Request:
+    """One request while it runs."""
+
+    def __init__(self, context: DispatchContext, number: int) -> None:
+        self._context = context
+        self._number = number
+        self._splitter = StreamSplitter()
+        self._drafts: dict[int, DraftReader] = {}
+        self._raw: list[str] = []
+        self._native: list[Chunk] = []
+        self._usage = Usage()
+        self._ended = False
+        self._prompt_tokens = 0
+        self._started = time.perf_counter()
+        self._first_ms: float | None = None
+
+    async def run(self) -> Output:
+        turn = self._context.turn
+        prompt = self._context.conversation.prompt()
+        rendered = gemma4.render(prompt)
+        self._prompt_tokens = turn.count(rendered)
+        turn.observe(
+            RequestStart(
+                number=self._number,
+                purpose=self._context.purpose,
                 prompt=rendered,
-                completion="".join(raw),
-                prompt_tokens=turn.count(rendered),
-                ms=(time.perf_counter() - started) * 1_000,
+                prompt_tokens=self._prompt_tokens,
             )
         )
-    return _checked(splitter, native, raw, reason)
+        self._started = time.perf_counter()
+        reason: EndReason | None = None
+        # The protocol promises an iterator; the engines give generators, which want closing when we leave early.
+        stream = cast(Any, turn.engine.generate(prompt, self._context.options))
+        async with aclosing(stream):
+            async for chunk in stream:
+                if self._first_ms is None:
+                    self._first_ms = self._ms()
+                if chunk.kind == "end":
+                    reason, self._usage = chunk.reason, chunk.usage
+                    break
+                self._take(chunk)
+                if self._splitter.output.degenerate:
+                    break
+                await turn.breathe()
+        output = _checked(self._splitter, self._native, self._raw, reason)
+        self.end("length" if reason == "length" else "stop")
+        return output
+
+    def end(self, status: Literal["stop", "length", "cancelled", "error"], code: str = "") -> None:
+        """Tells how the request ended, once."""
+        if self._ended:
+            return
+        self._ended = True
+        turn = self._context.turn
+        completion = "".join(self._raw)
+        turn.observe(
+            RequestEnd(
+                number=self._number, purpose=self._context.purpose, completion=completion, status=status, code=code
+            )
+        )
+        told = self._usage.output_tokens
+        turn.observe(
+            GenerationStats(
+                number=self._number,
+                prompt_tokens=self._usage.prompt_tokens or self._prompt_tokens,
+                output_tokens=turn.count(completion) if told is None else told,
+                estimated=told is None or self._usage.prompt_tokens is None,
+                first_ms=self._first_ms,
+                ms=self._ms(),
+            )
+        )
+
+    def _take(self, chunk: Chunk) -> None:
+        if chunk.kind != "text":
+            self._native.append(chunk)
+            self._raw.append(chunk.text if chunk.call is None else gemma4.render_call(chunk.call))
+            return
+        self._raw.append(chunk.text)
+        for piece in self._splitter.feed(chunk.text):
+            if piece.kind == "call":
+                draft = self._drafts.setdefault(piece.number, DraftReader())
+                _send(self._context, draft.feed(piece.text))
+
+    def _ms(self) -> float:
+        return (time.perf_counter() - self._started) * 1_000
 
 
 def _checked(splitter: StreamSplitter, native: list[Chunk], raw: list[str], reason: str | None) -> Output:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from py_agent.model.base import Record
 from py_agent.runner.events import Event
 
 ContextT = TypeVar("ContextT")
@@ -15,5 +16,8 @@ Next = Callable[[], Awaitable[None]]
 #: A step of a pipeline: does something, calls ``next`` once, does something more.
 Middleware = Callable[[ContextT, Next], Awaitable[None]]
 
-#: Takes the events of a turn, in order. It must not block; what it raises is a programming error.
+#: Takes the functional events of a turn, in order. It must not block; what it raises is a programming error.
 Emit = Callable[[Event], None]
+
+#: Takes the observability events of a turn, in order. It must not block; what it raises is told to the other listeners.
+Observe = Callable[[Record], None]

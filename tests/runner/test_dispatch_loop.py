@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -13,9 +15,10 @@ from py_agent.runner.dispatch import DispatchRunner, LimitReached
 from py_agent.runner.types import Next
 
 
-def context() -> DispatchContext:
+def context(seen: list[Any] | None = None) -> DispatchContext:
+    observe = (seen if seen is not None else []).append
     return DispatchContext(
-        turn=cast(Any, None),
+        turn=cast(Any, SimpleNamespace(observe=observe)),
         purpose="worker",
         conversation=Conversation("-"),
         tools=ToolRegistry(),
@@ -71,3 +74,37 @@ async def test_a_nack_raises_its_error_and_the_limit_raises_its_own() -> None:
     with pytest.raises(LimitReached, match="3 model requests"):
         await DispatchRunner(idle, max_iterations=3).run(ctx)
     assert ctx.iteration == 3
+
+
+async def test_each_run_and_each_iteration_is_told_to_observers() -> None:
+    async def after(ctx: DispatchContext, next_: Next) -> None:
+        if ctx.iteration == 1:
+            ctx.signals.ack()
+        await next_()
+
+    seen: list[Any] = []
+    await DispatchRunner(idle, output_pipeline=[after], max_iterations=9).run(context(seen))
+    assert [event.type for event in seen] == [
+        "dispatch_start",
+        *("iteration_start", "iteration_end") * 2,
+        "dispatch_end",
+    ]
+    assert (seen[-1].status, seen[-1].iterations) == ("ack", 2)
+
+
+async def test_observers_are_told_why_a_run_ended() -> None:
+    async def fail(ctx: DispatchContext, next_: Next) -> None:
+        ctx.signals.nack(EngineError("broken", code="lost"))
+
+    async def cancelled(_: DispatchContext) -> None:
+        raise asyncio.CancelledError
+
+    seen: list[Any] = []
+    with pytest.raises(EngineError):
+        await DispatchRunner(idle, output_pipeline=[fail], max_iterations=3).run(context(seen))
+    with pytest.raises(LimitReached):
+        await DispatchRunner(idle, max_iterations=1).run(context(seen))
+    with pytest.raises(asyncio.CancelledError):
+        await DispatchRunner(cancelled, max_iterations=1).run(context(seen))
+    ends = [(event.status, event.code) for event in seen if event.type == "dispatch_end"]
+    assert ends == [("nack", "lost"), ("error", "limit_reached"), ("cancelled", "")]
