@@ -3,8 +3,8 @@
 A trace is JSON Lines in UTF-8. Each line has its kind in ``k``:
 
 - ``turn``: the first line. What the turn was given: question, page, history, configuration, engine.
-- ``event``: an event of either bus. A prompt in it is told as ``{"of", "keep", "add"}``: the first ``keep`` characters of
-  prompt number ``of`` of this trace, then ``add``. Prompts of a turn extend one another, so each is stored once.
+- ``event``: an event of either bus. A prompt in it is told as ``{"of", "keep", "add"}``: the first ``keep`` characters
+  of prompt number ``of`` of this trace, then ``add``. Prompts of a turn extend one another: each is stored once.
 - ``nonce``, ``search``, ``passage``, ``page``, ``missing``, ``tool``: what came in through a boundary, in order.
 - ``chunks``: what the engine streamed, as it came; ``engine_error``: what it raised instead.
 """
@@ -78,7 +78,7 @@ class PromptReader:
         keep = int(told["keep"])
         if keep and not (0 <= int(told["of"]) < len(self._prompts)):
             raise TraceError(
-                "A prompt of the trace refers to one that is not in it.", hint="The file was cut in front."
+                "A prompt refers to one that is not in the trace.", hint="The file was cut in front."
             )
         before = self._prompts[int(told["of"])][:keep] if keep else ""
         prompt = before + str(told["add"])
