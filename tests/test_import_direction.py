@@ -15,7 +15,7 @@ LAYERS: list[set[str]] = [
     {"prompt", "artifacts", "storage", "search"},
     {"engines"},
     {"runner"},
-    {"context", "planner", "gates", "tools"},
+    {"context", "planner", "gates", "tools", "trace"},
     {"agent"},
     {"browser", "cli", "evals"},
 ]

@@ -1,0 +1,122 @@
+"""The boundaries of a turn, recorded: what the engine streamed, what the index answered, which nonces were made."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any, cast
+
+from py_agent.engines.base import Engine, EngineInfo, Progress
+from py_agent.model.errors import EngineError
+from py_agent.model.passage import Passage
+from py_agent.model.prompt import Chunk, GenerateOptions, Prompt
+from py_agent.prompt.envelopes import NonceMaker
+from py_agent.search.base import Searcher, SearchResult
+from py_agent.trace.writer import TraceWriter
+
+#: Chunks of a stream that one line tells of at most: a kill loses no more of a completion than the flush does.
+CHUNKS_PER_LINE = 64
+
+
+class RecordingEngine:
+    """An engine whose stream goes into the trace on its way."""
+
+    def __init__(self, engine: Engine, trace: TraceWriter) -> None:
+        self._engine = engine
+        self._trace = trace
+
+    async def open(self, progress: Progress | None = None) -> None:
+        """As the engine."""
+        await self._engine.open(progress)
+
+    async def generate(self, prompt: Prompt, options: GenerateOptions) -> AsyncIterator[Chunk]:
+        """As the engine; errors are recorded, too."""
+        waiting: list[dict[str, Any]] = []
+
+        def write() -> None:
+            if waiting:
+                self._trace.line("chunks", chunks=list(waiting))
+                waiting.clear()
+
+        try:
+            async with aclosing(cast(Any, self._engine.generate(prompt, options))) as stream:
+                async for chunk in stream:
+                    waiting.append(chunk.model_dump(mode="json", exclude_defaults=True, exclude={"usage"}))
+                    if chunk.kind == "end" or len(waiting) >= CHUNKS_PER_LINE:
+                        write()
+                    yield chunk
+        except EngineError as error:
+            write()
+            self._trace.line("engine_error", error=error.to_json())
+            raise
+        finally:
+            write()
+
+    async def cancel(self) -> None:
+        """As the engine."""
+        await self._engine.cancel()
+
+    async def count_tokens(self, text: str) -> int | None:
+        """As the engine."""
+        return await self._engine.count_tokens(text)
+
+    def info(self) -> EngineInfo:
+        """As the engine."""
+        return self._engine.info()
+
+    async def close(self) -> None:
+        """As the engine."""
+        await self._engine.close()
+
+
+class RecordingSearcher:
+    """An index whose answers go into the trace, each passage once."""
+
+    def __init__(self, search: Searcher, trace: TraceWriter) -> None:
+        self._search = search
+        self._trace = trace
+        self._told: set[str] = set()
+
+    async def search(self, query: str, top: int = 5) -> SearchResult:
+        """As the index."""
+        result = await self._search.search(query, top)
+        for hit in result.hits:
+            self._tell(hit.passage)
+        told = result.model_dump(mode="json", exclude={"hits"})
+        hits = [[hit.passage.id, hit.score] for hit in result.hits]
+        self._trace.line("search", query=query, top=top, hits=hits, result=told)
+        return result
+
+    def passage(self, passage_id: str) -> Passage:
+        """As the index."""
+        try:
+            passage = self._search.passage(passage_id)
+        except KeyError:
+            self._trace.line("missing", id=passage_id)
+            raise
+        self._tell(passage)
+        return passage
+
+    def page(self, page: str) -> tuple[Passage, ...]:
+        """As the index."""
+        passages = self._search.page(page)
+        for passage in passages:
+            self._tell(passage)
+        self._trace.line("page", page=page, passages=[passage.id for passage in passages])
+        return passages
+
+    def _tell(self, passage: Passage) -> None:
+        if passage.id not in self._told:
+            self._told.add(passage.id)
+            self._trace.line("passage", passage=passage.model_dump(mode="json"))
+
+
+def recording_nonce(nonce: NonceMaker, trace: TraceWriter) -> NonceMaker:
+    """``nonce``, with each value it makes recorded."""
+
+    def make() -> str:
+        value = nonce()
+        trace.line("nonce", value=value)
+        return value
+
+    return make
