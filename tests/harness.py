@@ -65,7 +65,8 @@ class ListStore:
         return message.id
 
     async def commit_turn(self, turn: TurnRecord) -> None:
-        self._set(turn.question, "done")
+        for message in (turn.question, *turn.added):
+            self._set(message, "done")
         self.messages.append(turn.answer)
         self.turns.append(turn)
 
@@ -85,16 +86,35 @@ class ListStore:
 class World:
     """An agent over ``passages`` and everything that a test may want to look at afterwards."""
 
-    def __init__(self, engine: Any, passages: Sequence[Passage], **config: Any) -> None:
+    def __init__(
+        self,
+        engine: Any,
+        passages: Sequence[Passage] = (),
+        *,
+        tools: Any = None,
+        pipelines: Any = None,
+        tracing: Any = None,
+        **config: Any,
+    ) -> None:
         self.engine = engine
         self.search = WordSearch(passages)
         self.store = ListStore()
         self.spool = MemorySpool()
         self.events: list[Any] = []
-        self.agent = DocsAgent(engine, self.search, self.store, self.spool, AgentConfig(**config))
+        self.agent = DocsAgent(
+            engine,
+            self.search,
+            self.store,
+            self.spool,
+            AgentConfig(**config),
+            tools=tools,
+            pipelines=pipelines,
+            tracing=tracing,
+        )
 
-    async def ask(self, text: str, thread: str = "t", page: str | None = None) -> TurnEnd:
-        return await self.agent.run_turn(thread, text, emit=self.events.append, observe=self.events.append, page=page)
+    async def ask(self, text: str, thread: str = "t", page: str | None = None, *, interactive: bool = False) -> TurnEnd:
+        take = self.events.append
+        return await self.agent.run_turn(thread, text, emit=take, observe=take, page=page, interactive=interactive)
 
     def of(self, type: str) -> list[Any]:
         return [event for event in self.events if event.type == type]

@@ -26,6 +26,7 @@ from py_agent.model.config import YIELD_MS_MAIN, YIELD_MS_WORKER, AgentConfig
 from py_agent.model.errors import AgentError
 from py_agent.runner.breathe import Breather
 from py_agent.search import open_index
+from py_agent.storage.keys import sweep
 from py_agent.storage.store import Store
 
 #: Seconds before the warm-up: the answer of ``start`` and the page's first request go out first.
@@ -78,7 +79,7 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
         begin = time.perf_counter()
         await storage.open()
         await store.open()
-        await store.interrupt_open_questions()
+        await sweep(store, storage)
         timings["storage"] = _ms_since(begin)
 
     opening = asyncio.ensure_future(open_store())

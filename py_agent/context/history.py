@@ -17,13 +17,18 @@ def turns_of(messages: Iterable[StoredMessage]) -> list[HistoryTurn]:
     and thoughts: they belong to their turn.
     """
     turns: list[HistoryTurn] = []
-    question: StoredMessage | None = None
+    asked: list[StoredMessage] = []
     for message in messages:
         if message.role == "user":
-            question = message
-        elif question is not None:
-            turns.append((_prompt("user", question), _prompt("model", message)))
-            question = None
+            # What was added while a turn ran belongs to its question; a question of another turn has no answer.
+            asked = [*asked, message] if asked and message.turn and asked[-1].turn == message.turn else [message]
+        elif asked:
+            question = _prompt("user", asked[0])
+            if len(asked) > 1:
+                content = "\n\n".join(_prompt("user", item).content for item in asked)
+                question = question.model_copy(update={"content": content})
+            turns.append((question, _prompt("model", message)))
+            asked = []
     return turns
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from py_agent.gates.additions import UntoldAdditions
 from py_agent.gates.base import Gate, hold
 from py_agent.gates.unread_handle import UnreadHandle
 from py_agent.gates.verified_citation import VerifiedCitation
@@ -13,7 +14,7 @@ from py_agent.runner.types import Middleware, Next
 
 def default_gates() -> tuple[Gate, ...]:
     """The cascade, deterministic and cheap ones first."""
-    return (UnreadHandle(), VerifiedCitation())
+    return (UntoldAdditions(), UnreadHandle(), VerifiedCitation())
 
 
 def cascade(gates: Sequence[Gate]) -> Middleware[DispatchContext]:

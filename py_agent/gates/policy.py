@@ -17,3 +17,13 @@ RELATED_PASSAGES = 3
 
 #: Characters of a model's reason for not knowing that the reader sees.
 REASON_CHARS = 240
+
+#: Times that a model may ask for the same call before it is told to answer. Two runs and one refusal that repeats the
+#: result have then stood in its prompt.
+SAME_CALL_LIMIT = 3
+
+#: Requests that a model has left for its answer after it was told; then the turn ends without it.
+FOLDED_REQUESTS = 2
+
+#: Results that are put in front of it then, the newest ones: more would bury the one it needs.
+FOLDED_RESULTS = 3

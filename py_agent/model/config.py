@@ -15,6 +15,10 @@ READER_TOKENS = 800
 #: Model requests of one turn, the planner's not counted: plan 1 search, up to 5 reads, an answer and 5 corrections.
 MAX_DISPATCHES = 12
 
+#: Seconds of one turn at most, the reader's time to decide not counted. The slowest device on which a model runs at all
+#: (a software GPU) takes about five minutes for a turn of six requests; what takes three times as long has gone wrong.
+MAX_TURN_SECONDS = 900.0
+
 #: Passages that one search brings: hit@5 is where the measured retrievers stop gaining per token.
 SEARCH_TOP = 5
 
@@ -31,6 +35,8 @@ class AgentConfig(Record):
         title: What the documentation is called, for the model's instructions.
         planner: Whether a planning dispatch opens each turn.
         max_dispatches: Model requests of one turn at most, the planner's not counted.
+        max_turn_tokens: Tokens of one turn at most, prompts and completions of all its requests; None: no bound.
+        max_turn_seconds: Wall time of one turn at most, in seconds; waiting for the reader does not count.
         max_output_tokens: Generation cap of one request, and the part of the window held back for it.
         inline_result_tokens, reader_tokens: See the constants of the same name.
         search_top: Passages that one search brings.
@@ -42,6 +48,8 @@ class AgentConfig(Record):
     title: str = "this documentation"
     planner: bool = True
     max_dispatches: int = Field(default=MAX_DISPATCHES, ge=1)
+    max_turn_tokens: int | None = Field(default=None, ge=1)
+    max_turn_seconds: float = Field(default=MAX_TURN_SECONDS, gt=0)
     max_output_tokens: int = Field(default=1_024, ge=64)
     inline_result_tokens: int = Field(default=INLINE_RESULT_TOKENS, ge=0)
     reader_tokens: int = Field(default=READER_TOKENS, ge=100)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from py_agent.model.base import Record
+
+#: Seconds that a reader has to decide. Long enough to read and think; a turn that waits longer was left alone.
+GATE_TIMEOUT_S = 120.0
 
 #: ``approve``: may this be done? ``ask``: a question that the model wants answered.
 GateKind = Literal["approve", "ask"]
@@ -26,7 +27,6 @@ class GateRequest(Record):
         text: The question in plain words, for the reader. Data: it is never rendered as Markdown or HTML.
         detail: What exactly would be done (an address, the arguments); plain text.
         choices: Answers that are offered for ``ask``; empty: free text.
-        schema_: JSON Schema that an answer must satisfy.
         timeout_s: Seconds after which the default decides.
     """
 
@@ -36,8 +36,7 @@ class GateRequest(Record):
     text: str
     detail: str = ""
     choices: tuple[str, ...] = ()
-    schema_: dict[str, Any] = Field(default_factory=dict)
-    timeout_s: float
+    timeout_s: float = GATE_TIMEOUT_S
 
 
 class GateAnswer(Record):

@@ -117,6 +117,7 @@ class TurnRecord(Record):
         turn: The turn's id.
         thread: The thread's id.
         question: Id of the reader's message; its state becomes ``done``.
+        added: Ids of what the reader added while the turn ran; their state becomes ``done``, too.
         answer: The assistant's message.
         tool_calls, thoughts: In the order in which they happened.
     """
@@ -124,6 +125,7 @@ class TurnRecord(Record):
     turn: str
     thread: str
     question: str
+    added: tuple[str, ...] = ()
     answer: StoredMessage
     tool_calls: tuple[StoredToolCall, ...] = ()
     thoughts: tuple[StoredThought, ...] = ()

@@ -23,6 +23,7 @@ class ToolCall(Record):
         tool, arguments: As called.
         shown: What the model sees of the result.
         is_error: Whether ``shown`` is an error text.
+        ran: Whether the tool's handler was entered; False where the call was refused at the door.
         spool_key: Where the whole result lies, if it is not all in ``shown``.
     """
 
@@ -31,6 +32,7 @@ class ToolCall(Record):
     arguments: dict[str, Any]
     shown: str
     is_error: bool = False
+    ran: bool = True
     spool_key: str | None = None
 
     @property

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
 from py_agent.artifacts.shelf import Shelf
 from py_agent.engines.base import Engine
 from py_agent.model.config import AgentConfig
+from py_agent.model.gate import GateAnswer, GateRequest
 from py_agent.model.passage import Passage
 from py_agent.model.plan import Plan
 from py_agent.model.prompt import GenerateOptions
@@ -22,6 +24,7 @@ from py_agent.runner.breathe import Breather
 from py_agent.runner.events import AnswerReset
 from py_agent.runner.observed import Purpose
 from py_agent.runner.signals import Signals
+from py_agent.runner.turn_gate import TurnGates
 from py_agent.runner.types import Emit, Observe
 from py_agent.search.base import Searcher
 
@@ -49,6 +52,10 @@ class TurnContext:
         calls: Executed tool calls, in order.
         thoughts: What the record of the turn keeps of the model's thoughts.
         dispatches: Model requests so far, the planner's included.
+        tokens: Tokens of these requests, prompts and completions.
+        waited_s: Seconds in which the turn waited for its reader.
+        requested: How often each call was asked for, by checksum, run or not.
+        additions: What the reader wrote while the turn ran and the model has not been told.
         call_ids: Ids given to calls so far; a refused proposal has one, but is no executed call.
         outcome: Set once, when the turn has its end.
         stash: For middlewares that need to remember something; keys are theirs.
@@ -68,14 +75,37 @@ class TurnContext:
     count: TokenCounter
     nonce: NonceMaker
     breathe: Breather
+    gates: TurnGates
+    started: float = field(default_factory=time.perf_counter)
     history: list[HistoryTurn] = field(default_factory=list)
     plan: Plan | None = None
     calls: list[ToolCall] = field(default_factory=list)
     thoughts: list[StoredThought] = field(default_factory=list)
     dispatches: int = 0
+    tokens: int = 0
+    waited_s: float = 0.0
+    requested: dict[str, int] = field(default_factory=dict)
+    additions: list[str] = field(default_factory=list)
     call_ids: int = 0
     outcome: Outcome | None = None
     stash: dict[str, Any] = field(default_factory=dict)
+
+    def tool_call_count(self, checksum: str) -> int:
+        """How often the call with this checksum has run in this turn."""
+        return sum(call.ran and call.checksum == checksum for call in self.calls)
+
+    async def wait_for(self, request: GateRequest, schema: Any = None) -> GateAnswer:
+        """Asks the reader; see ``TurnGates.wait_for``. The time that it takes does not count against the turn's."""
+        begin = time.perf_counter()
+        try:
+            return await self.gates.wait_for(request, schema)
+        finally:
+            self.waited_s += time.perf_counter() - begin
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until ``max_turn_seconds`` is reached; negative behind it."""
+        return self.config.max_turn_seconds - (time.perf_counter() - self.started - self.waited_s)
 
     def passage(self, passage_id: str) -> Passage | None:
         """A passage of the index; None if there is none of this id."""
@@ -104,6 +134,7 @@ class DispatchContext:
         iteration: Counted from 0.
         output: The completion of this iteration, taken apart; None before the engine has run.
         proposal: The terminal call of this iteration, if there was one.
+        folded: The iteration in which the model was told to stop calling and to answer; None: it was not.
         corrections: How often each gate has corrected, by gate: no nudge comes twice in the same words.
     """
 
@@ -119,6 +150,7 @@ class DispatchContext:
     proposal: Proposal | None = None
     ran: list[ToolCall] = field(default_factory=list)
     drafted: bool = False
+    folded: int | None = None
     corrections: dict[str, int] = field(default_factory=dict)
 
     @property

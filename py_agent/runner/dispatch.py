@@ -7,18 +7,13 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from py_agent.model.errors import AgentError
 from py_agent.runner.contexts import DispatchContext
+from py_agent.runner.limits import LimitReached
 from py_agent.runner.observed import DispatchEnd, DispatchStart, DispatchStatus, IterationEnd, IterationStart
-from py_agent.runner.pipeline import run_pipeline
+from py_agent.runner.pipeline import PipelineError, run_pipeline
 from py_agent.runner.types import Middleware
 
 #: Runs the engine and the tools of one iteration.
 Executor = Callable[[DispatchContext], Awaitable[None]]
-
-
-class LimitReached(AgentError):
-    """The dispatch has used the requests that one turn may cost, without an end that anyone accepted."""
-
-    code = "limit_reached"
 
 
 class DispatchRunner:
@@ -29,6 +24,8 @@ class DispatchRunner:
         input_pipeline: Runs before each iteration: chooses the tools, checks that the prompt fits.
         output_pipeline: Runs after each iteration: gates, then what ends the turn. Nothing is acked for it.
         max_iterations: Bound of the loop.
+        auto_ack: Whether a completion without calls ends the dispatch by itself. Where a policy judges completions it
+            must be off: the policy would never see the last one.
     """
 
     def __init__(
@@ -38,11 +35,13 @@ class DispatchRunner:
         input_pipeline: Sequence[Middleware[DispatchContext]] = (),
         output_pipeline: Sequence[Middleware[DispatchContext]] = (),
         max_iterations: int,
+        auto_ack: bool = False,
     ) -> None:
         self._executor = executor
         self._input = tuple(input_pipeline)
         self._output = tuple(output_pipeline)
         self._max_iterations = max_iterations
+        self._auto_ack = auto_ack
 
     async def run(self, context: DispatchContext) -> None:
         """Runs the loop to its signal.
@@ -99,12 +98,19 @@ class DispatchRunner:
     async def _iterate(self, context: DispatchContext) -> None:
         context.output, context.proposal, context.ran = None, None, []
         context.drop_draft("the draft did not become an answer")
-        await run_pipeline(self._input, context)
+        reached = await run_pipeline(self._input, context)
         if context.signals.signalled:
             return
+        if not reached:
+            raise PipelineError(
+                "A step of the dispatch-input pipeline neither called next() nor gave a signal.",
+                hint="Call next() once, or end the dispatch with context.signals.",
+            )
         await self._executor(context)
         if not context.signals.signalled:
             await run_pipeline(self._output, context)
+        if self._auto_ack and not context.signals.signalled and not context.done.calls:
+            context.signals.ack()
 
 
 def _ms_since(started: float) -> float:

@@ -11,16 +11,20 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from py_agent.model.base import Record
+from py_agent.model.gate import GateRequest, GateResult
 from py_agent.model.record import Source, TurnStatus
 
 #: What a turn is doing, for a status line.
 Phase = Literal["planning", "searching", "reading", "answering", "checking"]
 
 __all__ = [
+    "Addition",
     "AnswerDelta",
     "AnswerReset",
     "Event",
+    "GateClosed",
     "GateFired",
+    "GateOpen",
     "Phase",
     "Source",
     "Status",
@@ -96,6 +100,29 @@ class GateFired(_Event):
     reason: str
 
 
+class GateOpen(_Event):
+    """The turn asks its reader and waits. Answer with ``DocsAgent.resolve_gate``."""
+
+    type: Literal["gate_open"] = "gate_open"
+    gate: GateRequest
+
+
+class GateClosed(_Event):
+    """The reader decided, or did not in time, or the turn ended meanwhile."""
+
+    type: Literal["gate_closed"] = "gate_closed"
+    id: str
+    result: GateResult
+
+
+class Addition(_Event):
+    """The reader wrote something while the turn ran; the model is told before anything counts. It is stored already."""
+
+    type: Literal["addition"] = "addition"
+    text: str
+    message: str
+
+
 class TurnEnd(_Event):
     """A turn ended. ``answer`` is final Markdown; ``sources`` are checked; ``related`` are the best passages of a turn
     that found no answer. For ``failed``, ``error`` has ``code``, ``message`` and ``hint``."""
@@ -114,6 +141,16 @@ class TurnEnd(_Event):
 
 
 Event = Annotated[
-    TurnStart | Status | AnswerDelta | AnswerReset | ToolStart | ToolEnd | GateFired | TurnEnd,
+    TurnStart
+    | Status
+    | AnswerDelta
+    | AnswerReset
+    | ToolStart
+    | ToolEnd
+    | GateFired
+    | GateOpen
+    | GateClosed
+    | Addition
+    | TurnEnd,
     Field(discriminator="type"),
 ]

@@ -6,7 +6,7 @@ import time
 
 from py_agent.model.prompt import CallSpec
 from py_agent.model.tool import Tool, ToolArgs, ToolError
-from py_agent.model.tool_call import ToolCall
+from py_agent.model.tool_call import ToolCall, checksum
 from py_agent.prompt.wording import wording
 from py_agent.runner.contexts import DispatchContext, Proposal
 from py_agent.runner.events import ToolEnd, ToolStart
@@ -14,6 +14,10 @@ from py_agent.runner.generate import generate
 
 #: Calls of one completion that run at most: a model that writes more is stuck.
 MAX_CALLS_PER_OUTPUT = 4
+
+#: Times that the same call runs in one turn. The second run may bring something new (a clock, a page that changed); the
+#: third has never done so in the reports that we know.
+MAX_SAME_RUNS = 2
 
 
 async def execute(context: DispatchContext) -> None:
@@ -44,10 +48,14 @@ async def _call(context: DispatchContext, call: CallSpec) -> None:
     try:
         tool, args = _admit(context, call)
     except ToolError as error:
-        _record(context, call_id, call, wording("tool_error", message=error.message), is_error=True)
+        _record(context, call_id, call, wording("tool_error", message=error.message), is_error=True, ran=False)
         return
     if tool.terminal:
         context.proposal = Proposal(call_id=call_id, tool=tool.name, args=args)
+        return
+    if (earlier := _repeated(context, call)) is not None:
+        text = wording("tool_repeated", tool=call.name, earlier=earlier.shown)
+        _record(context, call_id, call, text, is_error=earlier.is_error, ran=False)
         return
     turn.emit(ToolStart(call=call_id, tool=tool.name, arguments=call.arguments))
     started = time.perf_counter()
@@ -65,6 +73,14 @@ async def _call(context: DispatchContext, call: CallSpec) -> None:
     _record(context, call_id, call, shown, is_error=is_error, spool_key=spool_key)
     ms = (time.perf_counter() - started) * 1_000
     turn.emit(ToolEnd(call=call_id, tool=tool.name, is_error=is_error, shown=shown, ms=ms))
+
+
+def _repeated(context: DispatchContext, call: CallSpec) -> ToolCall | None:
+    """The latest run of a call that has run as often as it may."""
+    wanted = checksum(call.name, call.arguments)
+    if context.turn.tool_call_count(wanted) < MAX_SAME_RUNS:
+        return None
+    return next(done for done in reversed(context.turn.calls) if done.ran and done.checksum == wanted)
 
 
 def _admit(context: DispatchContext, call: CallSpec) -> tuple[Tool, ToolArgs]:
@@ -87,11 +103,20 @@ def _record(
     shown: str,
     *,
     is_error: bool,
+    ran: bool = True,
     spool_key: str | None = None,
 ) -> None:
     done = ToolCall(
-        id=call_id, tool=call.name, arguments=call.arguments, shown=shown, is_error=is_error, spool_key=spool_key
+        id=call_id,
+        tool=call.name,
+        arguments=call.arguments,
+        shown=shown,
+        is_error=is_error,
+        ran=ran,
+        spool_key=spool_key,
     )
+    requested = context.turn.requested
+    requested[done.checksum] = requested.get(done.checksum, 0) + 1
     context.turn.calls.append(done)
     context.ran.append(done)
     context.conversation.tool(call.name, shown)

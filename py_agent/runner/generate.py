@@ -14,6 +14,7 @@ from py_agent.prompt.draft import DraftReader
 from py_agent.prompt.splitter import Output, StreamSplitter
 from py_agent.runner.contexts import DispatchContext
 from py_agent.runner.events import AnswerDelta
+from py_agent.runner.limits import check_limits, out_of_time
 from py_agent.runner.observed import GenerationStats, RequestEnd, RequestStart
 
 
@@ -21,10 +22,12 @@ async def generate(context: DispatchContext) -> Output:
     """Runs the engine on the conversation as it stands; drafts of an answer stream out as they come.
 
     Raises:
+        LimitReached: The turn has used its tokens or its time.
         EngineError: As ``Engine.generate``; ``cut`` when the stream ended early, ``empty`` when nothing came.
         asyncio.CancelledError: The engine was told to stop.
     """
     turn = context.turn
+    check_limits(turn)
     turn.dispatches += 1
     request = _Request(context, turn.dispatches)
     try:
@@ -70,17 +73,20 @@ class _Request:
         reason: EndReason | None = None
         # The protocol promises an iterator; the engines give generators, which want closing when we leave early.
         stream = cast(Any, turn.engine.generate(prompt, self._context.options))
-        async with aclosing(stream):
-            async for chunk in stream:
-                if self._first_ms is None:
-                    self._first_ms = self._ms()
-                if chunk.kind == "end":
-                    reason, self._usage = chunk.reason, chunk.usage
-                    break
-                self._take(chunk)
-                if self._splitter.output.degenerate:
-                    break
-                await turn.breathe()
+        try:
+            async with asyncio.timeout(turn.seconds_left), aclosing(stream):
+                async for chunk in stream:
+                    if self._first_ms is None:
+                        self._first_ms = self._ms()
+                    if chunk.kind == "end":
+                        reason, self._usage = chunk.reason, chunk.usage
+                        break
+                    self._take(chunk)
+                    if self._splitter.output.degenerate:
+                        break
+                    await turn.breathe()
+        except TimeoutError:
+            raise out_of_time(turn) from None
         output = _checked(self._splitter, self._native, self._raw, reason)
         self.end("length" if reason == "length" else "stop")
         return output
@@ -98,11 +104,14 @@ class _Request:
             )
         )
         told = self._usage.output_tokens
+        prompt_tokens = self._usage.prompt_tokens or self._prompt_tokens
+        output_tokens = turn.count(completion) if told is None else told
+        turn.tokens += prompt_tokens + output_tokens
         turn.observe(
             GenerationStats(
                 number=self._number,
-                prompt_tokens=self._usage.prompt_tokens or self._prompt_tokens,
-                output_tokens=turn.count(completion) if told is None else told,
+                prompt_tokens=prompt_tokens,
+                output_tokens=output_tokens,
                 estimated=told is None or self._usage.prompt_tokens is None,
                 first_ms=self._first_ms,
                 ms=self._ms(),

@@ -70,7 +70,9 @@ class Store:
 
     async def commit_turn(self, turn: TurnRecord) -> None:
         """Writes the answer, tool calls and thoughts and marks the question ``done``: ONE transaction."""
-        statements: list[Statement] = [(_FINISH_QUESTION, (turn.turn, turn.question))]
+        statements: list[Statement] = [
+            (_FINISH_QUESTION, (turn.turn, message)) for message in (turn.question, *turn.added)
+        ]
         statements += [(_INSERT_CALL, _call_row(turn, call)) for call in turn.tool_calls]
         statements += [(_INSERT_THOUGHT, _thought_row(turn, thought)) for thought in turn.thoughts]
         statements.append((_INSERT_MESSAGE, _message_row(turn.answer)))

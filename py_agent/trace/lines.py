@@ -77,9 +77,7 @@ class PromptReader:
         """
         keep = int(told["keep"])
         if keep and not (0 <= int(told["of"]) < len(self._prompts)):
-            raise TraceError(
-                "A prompt refers to one that is not in the trace.", hint="The file was cut in front."
-            )
+            raise TraceError("A prompt refers to one that is not in the trace.", hint="The file was cut in front.")
         before = self._prompts[int(told["of"])][:keep] if keep else ""
         prompt = before + str(told["add"])
         self._prompts.append(prompt)

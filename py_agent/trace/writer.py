@@ -5,16 +5,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from typing import Any
+from typing import Any, Protocol
 
 from py_agent.model.base import Record
 from py_agent.model.errors import AgentError
-from py_agent.storage.base import Spool
 from py_agent.trace.lines import VERSION, PromptWriter, encode
 
 #: Milliseconds for which lines are collected before they are appended together. A kill loses at most these; an append
 #: for every token would cost more than the parsing of it.
 FLUSH_MS = 100
+
+
+class TraceSpool(Protocol):
+    """The part of a ``Spool`` that traces need."""
+
+    async def append(self, key: str, data: bytes) -> None:
+        """See ``Spool.append``."""
+        ...
+
+    async def delete(self, prefix: str) -> int:
+        """See ``Spool.delete``."""
+        ...
 
 
 class TraceWriter:
@@ -25,7 +36,7 @@ class TraceWriter:
         key: Under which key.
     """
 
-    def __init__(self, spool: Spool, key: str) -> None:
+    def __init__(self, spool: TraceSpool, key: str) -> None:
         self.key = key
         #: Bytes appended so far.
         self.size = 0

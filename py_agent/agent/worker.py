@@ -1,0 +1,120 @@
+"""The body of a turn: the planner's dispatch, then the worker's, and what the worker may call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from py_agent.agent.pipelines import Pipelines
+from py_agent.artifacts.readers import readers
+from py_agent.context.fit import fit_window
+from py_agent.gates.additions import tell_additions
+from py_agent.gates.cascade import cascade, default_gates
+from py_agent.gates.repeats import forced_outcome, stop_repeats
+from py_agent.gates.terminator import terminator
+from py_agent.model.prompt import GenerateOptions
+from py_agent.model.tool import Tool, ToolRegistry
+from py_agent.planner.book_end import plan_thought, plan_turn
+from py_agent.prompt.conversation import Conversation
+from py_agent.prompt.envelopes import break_tokens, envelope
+from py_agent.prompt.wording import wording
+from py_agent.runner.contexts import DispatchContext, TurnContext
+from py_agent.runner.dispatch import DispatchRunner
+from py_agent.runner.events import Phase, Status
+from py_agent.runner.executor import execute
+from py_agent.runner.limits import LimitReached
+from py_agent.runner.types import Next
+from py_agent.tools import search_docs as search_tool
+from py_agent.tools.delivery import provide_answer, say_i_dont_know
+from py_agent.tools.read_page import read_page
+from py_agent.tools.search_docs import search_docs
+
+#: Makes an integrator's own tools for one turn.
+ExtraTools = Callable[[TurnContext], Iterable[Tool]]
+
+#: Characters of the address of the reader's page that the prompt carries.
+MAX_PAGE_CHARS = 200
+
+
+async def run_dispatches(turn: TurnContext, pipelines: Pipelines, extra: ExtraTools | None) -> None:
+    """Plans, works, and sets the turn's outcome.
+
+    Raises:
+        AgentError: What engine, index or storage raised. A limit that is reached is no error but an outcome.
+    """
+    try:
+        await _run(turn, pipelines, extra)
+    except LimitReached:
+        turn.outcome = forced_outcome(turn)
+
+
+async def _run(turn: TurnContext, pipelines: Pipelines, extra: ExtraTools | None) -> None:
+    tools = registry(turn, extra)
+    fit = fit_window(turn.engine.info().window)
+    if turn.config.planner:
+        await plan_turn(turn, [tool.name for tool in tools.visible() if not tool.reader], [fit])
+    conversation = Conversation(wording("system", title=turn.config.title), tools=tools.specs(), history=turn.history)
+    conversation.user(_question(turn))
+    context = DispatchContext(
+        turn=turn,
+        purpose="worker",
+        conversation=conversation,
+        tools=tools,
+        options=GenerateOptions(max_output_tokens=turn.config.max_output_tokens),
+    )
+    runner = DispatchRunner(
+        execute,
+        input_pipeline=[_allow, tell_additions, _status, *pipelines.dispatch_input, fit],
+        output_pipeline=[*pipelines.dispatch_output, stop_repeats, cascade(default_gates()), terminator],
+        max_iterations=turn.config.max_dispatches,
+    )
+    try:
+        await runner.run(context)
+    except LimitReached:
+        context.drop_draft("the turn reached its limit")
+        raise
+
+
+def registry(turn: TurnContext, extra: ExtraTools | None) -> ToolRegistry:
+    """The tools of one turn."""
+    return ToolRegistry.of(
+        [
+            search_docs(turn.search, turn.config.search_top),
+            read_page(turn.search),
+            *readers(turn.shelf),
+            *(extra(turn) if extra is not None else ()),
+            provide_answer(),
+            say_i_dont_know(),
+        ]
+    )
+
+
+def _question(turn: TurnContext) -> str:
+    page = " ".join(break_tokens(turn.page or "").split())[:MAX_PAGE_CHARS]
+    return wording(
+        "question",
+        reader=envelope(turn.question, kind="reader", nonce=turn.nonce()),
+        page=page,
+        plan=plan_thought(turn.plan) if turn.plan is not None else "",
+    )
+
+
+async def _allow(context: DispatchContext, next_: Next) -> None:
+    """Opens the executor's allow-list: everything visible, the readers once there is something to read, and only an
+    answer once the model was told to give one."""
+    visible = [tool for tool in context.tools.visible() if context.turn.shelf.handles or not tool.reader]
+    context.allowed = {tool.name for tool in visible if tool.terminal or context.folded is None}
+    await next_()
+
+
+async def _status(context: DispatchContext, next_: Next) -> None:
+    """Tells the reader what the next request is likely about."""
+    shelf = context.turn.shelf
+    phase: Phase
+    if shelf.unread:
+        phase = "reading"
+    elif context.corrections:
+        phase = "checking"
+    else:
+        phase = "answering" if any(call.tool == search_tool.NAME for call in context.turn.calls) else "searching"
+    context.turn.emit(Status(phase=phase))
+    await next_()
