@@ -49,6 +49,7 @@ class Shelf:
         self._inline_tokens = inline_tokens
         self._reader_tokens = reader_tokens
         self._artifacts: dict[str, SpooledArtifact] = {}
+        self._by_text: dict[int, SpooledArtifact] = {}
 
     async def take(self, call_id: str, tool: str, result: ToolResult) -> Shown:
         """Takes a tool's result; small ones are shown inline, large ones become a handle.
@@ -61,11 +62,14 @@ class Shelf:
         if tokens <= self._inline_tokens:
             self.ledger.add_shown(result.spans)
             return Shown(text=envelope(result.text, kind=tool, nonce=self._nonce()))
-        key = f"{self._prefix}{call_id}"
-        artifact = await SpooledArtifact.write(self._spool, key, result.text, result.spans)
+        # The same text again is the same artifact: to have read it once is enough.
+        artifact = self._by_text.get(hash(result.text))
+        if artifact is None:
+            artifact = await SpooledArtifact.write(self._spool, f"{self._prefix}{call_id}", result.text, result.spans)
+            self._by_text[hash(result.text)] = artifact
         self._artifacts[call_id] = artifact
         text = wording("handle", call=call_id, summary=result.summary, lines=artifact.lines, tokens=tokens)
-        return Shown(text=text, spool_key=key)
+        return Shown(text=text, spool_key=artifact.key)
 
     @property
     def handles(self) -> tuple[str, ...]:
