@@ -1,4 +1,4 @@
-"""The command line: ``py-agent index | search | ask | build | serve | eval``."""
+"""The command line: ``py-agent index | search | ask | replay | build | serve | eval``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import json
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import click
 
@@ -19,8 +19,9 @@ from py_agent.engines.extractive import ExtractiveEngine
 from py_agent.evals.answers import read_answers, score
 from py_agent.evals.answers import read_questions as read_labelled
 from py_agent.model.config import AgentConfig
-from py_agent.model.errors import AgentError, ConfigError
-from py_agent.runner.events import Event, TurnEnd
+from py_agent.model.errors import AgentError, ConfigError, StorageError
+from py_agent.replay import replay
+from py_agent.runner.events import TurnEnd
 from py_agent.search import IndexSearcher, SearchResult
 from py_agent.site.address import MarkdownUrls
 from py_agent.site.index import DEFAULT_BASE_URL, write_index
@@ -28,9 +29,12 @@ from py_agent.site.install import AGENT_FOLDER, LAUNCHER, copy_site, find_agent,
 from py_agent.site.load import load_index
 from py_agent.site.read import Skipped, find_files, read_site
 from py_agent.site.serve import SiteServer
+from py_agent.storage.keys import sweep, trace_key
 from py_agent.storage.spool import MemorySpool
 from py_agent.storage.sqlite import SqliteConnection
 from py_agent.storage.store import Store
+from py_agent.trace.lines import decode
+from py_agent.trace.tracing import Tracing
 
 #: Files listed by name in the summary of `index`; all of them are listed with --verbose.
 MAX_LISTED = 20
@@ -242,29 +246,77 @@ async def _ask(index: Path, question: str, db: str, trace: Path | None) -> TurnE
     searcher = await load_index(index)
     store = Store(SqliteConnection(db))
     try:
-        with _trace_to(trace) as emit:
+        with _trace_to(trace) as tracing:
             await store.open()
+            spool = MemorySpool()
+            await sweep(store, spool)
             engine = ExtractiveEngine()
             await engine.open()
-            agent = DocsAgent(engine, searcher, store, MemorySpool(), AgentConfig(title=searcher.manifest.title))
-            return await agent.run_turn(await store.new_thread(), question, emit=emit)
+            config = AgentConfig(title=searcher.manifest.title)
+            agent = DocsAgent(engine, searcher, store, spool, config, tracing=tracing)
+            end = await agent.run_turn(await store.new_thread(), question)
+            if tracing is not None and tracing.failure is not None:
+                raise tracing.failure
+            return end
     finally:
         await store.close()
 
 
+class _OneFile:
+    """The only trace of a run, in a file."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    async def append(self, key: str, data: bytes) -> None:
+        try:
+            self._file.write(data)
+            self._file.flush()
+        except OSError as error:
+            raise StorageError(
+                f"The trace cannot be written: {error.strerror or error}.", hint="Free some space.", code="full"
+            ) from error
+
+    async def delete(self, prefix: str) -> int:
+        return 0
+
+
 @contextlib.contextmanager
-def _trace_to(trace: Path | None) -> Iterator[Callable[[Event], None]]:
+def _trace_to(trace: Path | None) -> Iterator[Tracing | None]:
     if trace is None:
-        yield lambda event: None
+        yield None
         return
     try:
-        file = trace.open("w", encoding="utf-8")
+        file = trace.open("wb")
     except OSError as error:
         raise ConfigError(
             f"{trace} cannot be written: {error.strerror or error}.", hint="Give another --trace FILE.", code="no_out"
         ) from error
     with file:
-        yield lambda event: print(event.model_dump_json(), file=file, flush=True)
+        yield Tracing(_OneFile(file), trace_key)
+
+
+@main.command(name="replay")
+@click.argument("trace", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def replay_command(trace: Path, as_json: bool) -> None:
+    """Run the turn of the file TRACE again, from the trace alone, and say where it departs. Ends with 1 if it does."""
+    try:
+        data = trace.read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            f"{trace} cannot be read: {error.strerror or error}.", hint="Name a file that `ask --trace` wrote."
+        ) from error
+    report = asyncio.run(replay(decode(data)))
+    if as_json:
+        click.echo(report.model_dump_json())
+    elif report.departure is None:
+        rest = "" if report.complete else "; the traced turn was stopped or killed there"
+        click.echo(f"All {report.events} events came again{rest}.")
+    else:
+        click.echo(f"Departs at event {report.departure.number}: {report.departure.where}")
+    if report.departure is not None:
+        raise SystemExit(1)
 
 
 def _show_turn(end: TurnEnd) -> None:

@@ -109,7 +109,7 @@ class World:
             AgentConfig(**config),
             tools=tools,
             pipelines=pipelines,
-            tracing=tracing,
+            tracing=tracing(self.spool) if tracing is not None else None,
         )
 
     async def ask(self, text: str, thread: str = "t", page: str | None = None, *, interactive: bool = False) -> TurnEnd:

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from py_agent.cli import main
+from py_agent.trace.lines import decode
 from tests.sites import html_page, make_site
 
 PAGES = {
@@ -83,9 +84,23 @@ def test_ask_answers_with_a_checked_citation_and_traces_every_event(index: Path,
     end = json.loads(result.output)
     assert end["status"] == "answered"
     assert end["sources"][0]["url"] == "guide/caching.html#ttl"
-    events = [json.loads(line) for line in (tmp_path / "trace.jsonl").read_text().splitlines()]
+    lines = decode((tmp_path / "trace.jsonl").read_bytes())
+    events = [line["event"] for line in lines if line["k"] == "event"]
     assert [events[0]["type"], events[-1]["type"]] == ["turn_start", "turn_end"]
     assert any(event["type"] == "request_start" and "cache.ttl" in event["prompt"] for event in events)
+
+
+def test_a_trace_is_replayed_and_a_changed_one_departs(index: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    run("ask", index, "How long is a page kept in the cache?", "--trace", trace)
+    same = run("replay", trace)
+    assert (same.exit_code, "events came again" in same.output) == (0, True)
+    assert json.loads(run("replay", trace, "--json").output)["departure"] is None
+    trace.write_text(trace.read_text().replace("How long is a page kept", "How long is a page stored", 1))
+    changed = run("replay", trace)
+    assert changed.exit_code == 1
+    assert "stored" in changed.output
+    assert run("replay", tmp_path / "missing.jsonl").exit_code == 1
 
 
 def test_ask_says_honestly_that_the_docs_do_not_answer(index: Path) -> None:

@@ -17,6 +17,7 @@ LAYERS: list[set[str]] = [
     {"runner"},
     {"context", "planner", "gates", "tools", "trace"},
     {"agent"},
+    {"replay"},
     {"browser", "cli", "evals"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}

@@ -21,6 +21,7 @@ from py_agent.runner.events import Event, TurnEnd
 from py_agent.runner.types import Emit, Observe
 from py_agent.search.base import Searcher
 from py_agent.storage.base import Spool, TurnStore
+from py_agent.storage.store import new_id
 from py_agent.trace.tracing import Tracing
 
 #: Characters of the documentation's title that prompts carry.
@@ -42,6 +43,7 @@ class DocsAgent:
         tracing: Where the traces of turns go; None: nowhere.
         tools: Makes further tools for each turn.
         pipelines: Further steps for each turn.
+        new_turn: Makes the id of a turn; replays bring their own.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class DocsAgent:
         tracing: Tracing | None = None,
         tools: ExtraTools | None = None,
         pipelines: Pipelines | None = None,
+        new_turn: Callable[[], str] = new_id,
     ) -> None:
         config = config or AgentConfig()
         # A title may come from a page: in the system message it must be one plain line.
@@ -70,6 +73,7 @@ class DocsAgent:
             config=config.model_copy(update={"title": title}),
             count=count,
             nonce=nonce,
+            new_turn=new_turn,
             tracing=tracing,
             tools=tools,
             pipelines=pipelines or Pipelines(),
@@ -161,6 +165,14 @@ class DocsAgent:
             AgentError: ``turn_over``: no such turn runs.
         """
         self._running(turn).gates.resolve(gate, value)
+
+    def expire_gate(self, turn: str, gate: str) -> None:
+        """Ends the time of a gate now; see ``TurnGates.expire``.
+
+        Raises:
+            AgentError: ``turn_over``: no such turn runs.
+        """
+        self._running(turn).gates.expire(gate)
 
     async def add(self, turn: str, text: str) -> str:
         """Adds the reader's words to a turn that runs: the model is told before anything counts as its answer.

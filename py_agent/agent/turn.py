@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from py_agent.agent.finish import CancelledLate, finish
 from py_agent.agent.pipelines import Pipelines
-from py_agent.agent.worker import ExtraTools, run_dispatches
+from py_agent.agent.worker import ExtraTools, recorded, run_dispatches
 from py_agent.artifacts.shelf import Shelf
 from py_agent.context.history import turns_of
 from py_agent.engines.base import Engine
@@ -20,6 +19,7 @@ from py_agent.gates.terminator import related
 from py_agent.model.config import AgentConfig
 from py_agent.model.errors import AgentError
 from py_agent.model.record import StoredMessage, StoredThought, StoredToolCall, TurnRecord
+from py_agent.model.tool import Tool
 from py_agent.prompt.envelopes import NonceMaker
 from py_agent.prompt.tokens import TokenCounter
 from py_agent.runner.breathe import Breather
@@ -52,6 +52,7 @@ class Services:
     config: AgentConfig
     count: TokenCounter
     nonce: NonceMaker
+    new_turn: Callable[[], str]
     tracing: Tracing | None = None
     tools: ExtraTools | None = None
     pipelines: Pipelines = field(default_factory=Pipelines)
@@ -80,7 +81,7 @@ class Turn:
         observability: ObservabilityBus,
         warm_up: Callable[[], Awaitable[None]],
     ) -> None:
-        self.id = uuid.uuid4().hex
+        self.id = services.new_turn()
         self.thread = thread
         self._services = services
         self._text = text
@@ -221,6 +222,7 @@ class Turn:
             services,
             engine=RecordingEngine(services.engine, trace),
             search=RecordingSearcher(services.search, trace),
+            tools=_recorded(services.tools, trace),
             nonce=recording_nonce(services.nonce, trace),
         )
         return trace
@@ -253,6 +255,19 @@ class Turn:
             breathe=Breather(config.yield_ms),
             gates=self.gates,
         )
+
+
+def _recorded(tools: ExtraTools | None, trace: TraceWriter) -> ExtraTools | None:
+    """An integrator's tools, their declarations and results in the trace."""
+    if tools is None:
+        return None
+
+    def make(turn: TurnContext) -> list[Tool]:
+        made = list(tools(turn))
+        trace.line("tools", tools=[tool.spec().model_dump(mode="json") for tool in made])
+        return [recorded(tool, trace.line) for tool in made]
+
+    return make
 
 
 def answer_id(turn: str) -> str:

@@ -12,7 +12,7 @@ from py_agent.gates.cascade import cascade, default_gates
 from py_agent.gates.repeats import forced_outcome, stop_repeats
 from py_agent.gates.terminator import terminator
 from py_agent.model.prompt import GenerateOptions
-from py_agent.model.tool import Tool, ToolRegistry
+from py_agent.model.tool import Tool, ToolArgs, ToolError, ToolRegistry, ToolResult
 from py_agent.planner.book_end import plan_thought, plan_turn
 from py_agent.prompt.conversation import Conversation
 from py_agent.prompt.envelopes import break_tokens, envelope
@@ -72,6 +72,21 @@ async def _run(turn: TurnContext, pipelines: Pipelines, extra: ExtraTools | None
     except LimitReached:
         context.drop_draft("the turn reached its limit")
         raise
+
+
+def recorded(tool: Tool, record: Callable[..., None]) -> Tool:
+    """``tool`` with its results in the trace: what it says cannot be worked out again from the rest of it."""
+
+    async def handler(args: ToolArgs, context: DispatchContext) -> ToolResult:
+        try:
+            result = await tool.handler(args, context)
+        except ToolError as error:
+            record("tool", tool=tool.name, error=error.to_json())
+            raise
+        record("tool", tool=tool.name, result=result.model_dump(mode="json"))
+        return result
+
+    return tool.model_copy(update={"handler": handler})
 
 
 def registry(turn: TurnContext, extra: ExtraTools | None) -> ToolRegistry:

@@ -113,6 +113,7 @@ class GateClosed(_Event):
     type: Literal["gate_closed"] = "gate_closed"
     id: str
     result: GateResult
+    value: bool | str | None = None
 
 
 class Addition(_Event):

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from py_agent.model.errors import AgentError
-from py_agent.model.gate import GateAnswer, GateRequest, GateResult
+from py_agent.model.gate import GateAnswer, GateRequest
 from py_agent.runner.events import GateClosed, GateOpen
 from py_agent.runner.types import Emit
 
@@ -58,12 +58,12 @@ class TurnGates:
             answer = GateAnswer(result="aborted")
             try:
                 async with asyncio.timeout(request.timeout_s):
-                    answer = GateAnswer(result="resolved", value=await gate.decided)
+                    answer = await gate.decided
             except TimeoutError:
                 answer = GateAnswer(result="timeout")
             finally:
                 self._open = None
-                self._emit(GateClosed(id=request.id, result=_result(answer)))
+                self._emit(GateClosed(id=request.id, result=answer.result, value=answer.value))
             return answer
 
     def resolve(self, gate_id: str, value: Any) -> None:
@@ -80,17 +80,19 @@ class TurnGates:
                 hint="Ask the assistant again.",
                 code="no_gate",
             )
-        gate.decided.set_result(gate.check(value))
+        gate.decided.set_result(GateAnswer(result="resolved", value=gate.check(value)))
 
-
-def _result(answer: GateAnswer) -> GateResult:
-    return answer.result
+    def expire(self, gate_id: str) -> None:
+        """Ends the time of a gate now, as a replay of one that nobody answered does. Does nothing to another one."""
+        gate = self._open
+        if gate is not None and gate.request.id == gate_id and not gate.decided.done():
+            gate.decided.set_result(GateAnswer(result="timeout"))
 
 
 class _Gate:
     def __init__(self, request: GateRequest, schema: Any) -> None:
         self.request = request
-        self.decided: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.decided: asyncio.Future[GateAnswer] = asyncio.get_running_loop().create_future()
         self._schema = schema if schema is not None else (bool if request.kind == "approve" else str)
 
     def check(self, value: Any) -> Any:

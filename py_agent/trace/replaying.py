@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any
+
+from pydantic import ConfigDict
 
 from py_agent.engines.base import EngineInfo, Progress
 from py_agent.model.errors import AgentError, EngineError
 from py_agent.model.passage import Passage
 from py_agent.model.prompt import Chunk, GenerateOptions, Prompt
+from py_agent.model.tool import Tool, ToolArgs, ToolError, ToolResult
 from py_agent.search.base import Hit, SearchResult
 
 
@@ -19,27 +22,54 @@ class Departed(AgentError):
     code = "departed"
 
 
+class TraceEnds(AgentError):
+    """The trace has nothing further: its turn was stopped or killed here."""
+
+    code = "trace_ends"
+
+
+#: One step of a recorded completion: a chunk, an error, or what the reader added meanwhile.
+Step = Chunk | EngineError | str
+
+
 class ReplayEngine:
-    """Streams what the traced engine streamed, dispatch after dispatch."""
+    """Streams what the traced engine streamed, dispatch after dispatch.
+
+    Args:
+        info: The traced engine's.
+        lines: The trace.
+    """
 
     def __init__(self, info: EngineInfo, lines: Iterable[dict[str, Any]]) -> None:
         self._info = info
-        self._dispatches: deque[list[Chunk | EngineError]] = deque()
-        ended = True
+        #: Told what the reader added while the engine streamed, or between two requests.
+        self.on_addition: Callable[[str], Awaitable[None]] | None = None
+        #: Called when the recorded completions are used up, before that is raised.
+        self.on_end: Callable[[], None] = lambda: None
+        self._dispatches: deque[list[Step]] = deque()
+        running = False
+        early: list[Step] = []
         for line in lines:
-            if line["k"] not in ("chunks", "engine_error"):
-                continue
-            if ended:
-                self._dispatches.append([])
-                ended = False
-            if line["k"] == "engine_error":
+            kind = line["event"]["type"] if line["k"] == "event" else line["k"]
+            if kind == "request_start":
+                self._dispatches.append(early)
+                running, early = True, []
+            elif kind == "addition":
+                text = str(line["event"]["text"])
+                if not self._dispatches:
+                    early.append(text)
+                elif running:
+                    self._dispatches[-1].append(text)
+                else:  # between two requests: the next one told of it, so before the end of this one is early enough
+                    self._dispatches[-1].insert(-1, text)
+            elif kind == "chunks":
+                chunks = [Chunk.model_validate(chunk) for chunk in line["chunks"]]
+                self._dispatches[-1] += chunks
+                running = running and not any(chunk.kind == "end" for chunk in chunks)
+            elif kind == "engine_error":
                 error = line["error"]
                 self._dispatches[-1].append(EngineError(error["message"], hint=error["hint"], code=error["code"]))
-                ended = True
-                continue
-            chunks = [Chunk.model_validate(chunk) for chunk in line["chunks"]]
-            self._dispatches[-1] += chunks
-            ended = bool(chunks) and chunks[-1].kind == "end"
+                running = False
 
     async def open(self, progress: Progress | None = None) -> None:
         """Nothing to do."""
@@ -49,14 +79,24 @@ class ReplayEngine:
 
         Raises:
             Departed: The traced turn asked its engine no more.
+            TraceEnds: The recorded completion stops without an end.
             EngineError: What the traced engine raised.
         """
         if not self._dispatches:
+            self.on_end()
             raise Departed("The turn asks the engine once more than the traced one did.")
-        for item in self._dispatches.popleft():
-            if isinstance(item, EngineError):
-                raise item
-            yield item
+        last: Step | None = None
+        for last in self._dispatches.popleft():
+            if isinstance(last, EngineError):
+                raise last
+            if isinstance(last, str):
+                if self.on_addition is not None:
+                    await self.on_addition(last)
+                continue
+            yield last
+        if not isinstance(last, Chunk) or last.kind != "end":
+            self.on_end()
+            raise TraceEnds("The traced turn was stopped here.")
 
     @property
     def left(self) -> int:
@@ -118,6 +158,51 @@ class ReplaySearcher:
     def page(self, page: str) -> tuple[Passage, ...]:
         """The recorded page; empty if the traced turn read none of this name."""
         return tuple(self._passages[passage] for passage in self._pages.get(page, ()))
+
+
+class ReplayTools:
+    """An integrator's own tools, with the declarations and the results that they had.
+
+    Args:
+        lines: The trace.
+    """
+
+    def __init__(self, lines: Iterable[dict[str, Any]]) -> None:
+        self._declared: list[dict[str, Any]] = []
+        self._results: deque[dict[str, Any]] = deque()
+        for line in lines:
+            if line["k"] == "tools":
+                self._declared = line["tools"]
+            elif line["k"] == "tool":
+                self._results.append(line)
+
+    @property
+    def any(self) -> bool:
+        """Whether the traced turn had such tools."""
+        return bool(self._declared)
+
+    def tools(self, _turn: object) -> list[Tool]:
+        """The tools."""
+        return [self._tool(told) for told in self._declared]
+
+    def _tool(self, told: dict[str, Any]) -> Tool:
+        class RecordedArgs(ToolArgs):
+            model_config = ConfigDict(extra="allow")
+
+            @classmethod
+            def model_json_schema(cls, *args: Any, **kwargs: Any) -> dict[str, Any]:
+                return dict(told["parameters"])
+
+        async def handler(_args: ToolArgs, _context: object) -> ToolResult:
+            if not self._results or self._results[0]["tool"] != told["name"]:
+                raise Departed(f"The turn calls {told['name']}, which the traced one did not do here.")
+            line = self._results.popleft()
+            if "error" in line:
+                error = line["error"]
+                raise ToolError(error["message"], hint=error["hint"], code=error["code"])
+            return ToolResult.model_validate(line["result"])
+
+        return Tool(name=told["name"], description=told["description"], args=RecordedArgs, handler=handler)
 
 
 def replay_nonces(lines: Iterable[dict[str, Any]]) -> Any:
