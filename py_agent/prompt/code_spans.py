@@ -19,6 +19,16 @@ class CodeTracker:
         """Whether a fence is open, or an inline code span on this line."""
         return bool(self._fence) or self._open_on_this_line() or self._inline()
 
+    @property
+    def fenced(self) -> bool:
+        """Whether a fence is open."""
+        return bool(self._fence)
+
+    @property
+    def line(self) -> str:
+        """The line that is not complete yet."""
+        return self._line
+
     def feed(self, text: str) -> None:
         """Takes the next piece of text."""
         *complete, last = (self._line + text).split("\n")

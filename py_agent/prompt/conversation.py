@@ -39,6 +39,11 @@ class Conversation:
         self._turn: list[PromptMessage] = []
         self.history = list(history)
 
+    @property
+    def tools(self) -> tuple[ToolSpec, ...]:
+        """The declared tools."""
+        return self._tools
+
     def user(self, text: str) -> None:
         """Appends a message of the reader, or of the harness in the reader's place."""
         self._turn.append(PromptMessage(role="user", content=text))

@@ -46,7 +46,7 @@ class _Request:
     def __init__(self, context: DispatchContext, number: int) -> None:
         self._context = context
         self._number = number
-        self._splitter = StreamSplitter()
+        self._splitter = StreamSplitter(context.conversation.tools)
         self._drafts: dict[int, DraftReader] = {}
         self._raw: list[str] = []
         self._native: list[Chunk] = []
@@ -127,7 +127,7 @@ class _Request:
         for piece in self._splitter.feed(chunk.text):
             if piece.kind == "call":
                 draft = self._drafts.setdefault(piece.number, DraftReader())
-                _send(self._context, draft.feed(piece.text))
+                _send(self._context, draft.feed(piece.text, piece.quoted))
 
     def _ms(self) -> float:
         return (time.perf_counter() - self._started) * 1_000

@@ -13,7 +13,7 @@ from py_agent.engines.extractive import ExtractiveEngine
 from py_agent.gates import verified_citation
 from py_agent.model.prompt import Chunk, GenerateOptions, Prompt, PromptMessage
 from py_agent.prompt import splitter
-from py_agent.prompt.calls import BadCall
+from py_agent.prompt.parsers.native import BadCall
 from tests.harness import World, passage
 
 PASSAGES = [

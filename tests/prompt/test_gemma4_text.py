@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from py_agent.model.prompt import CallSpec, Prompt, PromptMessage, ToolSpec
-from py_agent.prompt.calls import BadCall, parse_call
 from py_agent.prompt.dialects.gemma4 import CALL, CALL_END, QUOTE, declaration, render, render_call
+from py_agent.prompt.parsers.native import BadCall, parse_call
 
 TOOL = ToolSpec(
     name="search",
@@ -66,7 +66,7 @@ def test_a_quote_token_in_a_value_cannot_end_its_string() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["", "f{}", "call:f", "call:f{", "call:f{a}", "call:f{a:1", "call:f{a:1}x", "call:f{a:}", "call:f{a:" + "[" * 40],
+    ["", "f", "call:f", "call:f{", "call:f{a}", "call:f{a:1", "call:f{a:1}x", "call:f{a:}", "call:f{a:" + "[" * 40],
 )
 def test_half_a_call_is_no_call(body: str) -> None:
     with pytest.raises(BadCall):

@@ -1,4 +1,7 @@
-"""Parses a native Gemma call: ``call:NAME{key:value,...}`` with quoted strings, nested objects and lists."""
+"""A native Gemma call: ``call:NAME{key:value,...}`` with quoted strings, nested objects and lists.
+
+The larger model sometimes writes ``call:NAME(key=value)`` instead, which is read as Python.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,15 @@ from typing import Any
 
 from py_agent.model.prompt import CallSpec
 from py_agent.prompt.dialects.gemma4 import QUOTE
+from py_agent.prompt.parsers.base import BadCall, plain_name
+from py_agent.prompt.parsers.python import one_call
 
 #: Nesting of a call's arguments at most; deeper text is no call of ours but something hostile or broken.
 MAX_DEPTH = 16
 
 
-class BadCall(ValueError):
-    """The text is no complete call. The message says where it stops making sense, in words for the model."""
-
-
-_HEAD = re.compile(r"\s*call:\s*([\w.:-]+)\s*(?=\{)")
+_HEAD = re.compile(r"\s*(?:call:\s*)?([\w.:-]+)\s*(?=\{)")
+_PYTHONIC = re.compile(r"\s*call:\s*([\w.:-]+)\s*(\(.*)\Z", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _SPACE = " \t\r\n"
@@ -31,6 +33,9 @@ def parse_call(body: str) -> CallSpec:
     Raises:
         BadCall: ``body`` is not one complete call.
     """
+    pythonic = _PYTHONIC.match(body)
+    if pythonic is not None:
+        return one_call(f"{plain_name(pythonic[1])}{pythonic[2]}")
     head = _HEAD.match(body)
     if head is None:
         raise BadCall("a call looks like call:NAME{key:value}")
@@ -39,7 +44,7 @@ def parse_call(body: str) -> CallSpec:
     reader.skip()
     if reader.at != len(body):
         raise BadCall(f"there is text behind the closing brace: {body[reader.at : reader.at + 20]!r}")
-    return CallSpec(name=head[1].rstrip(":").rsplit(":", 1)[-1], arguments=arguments)
+    return CallSpec(name=plain_name(head[1]), arguments=arguments)
 
 
 class _Reader:
