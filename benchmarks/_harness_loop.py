@@ -13,7 +13,7 @@ from py_agent.model.passage import Passage
 from py_agent.model.prompt import CallSpec, Chunk, GenerateOptions, Prompt
 from py_agent.model.record import StoredMessage, StoredToolCall, TurnRecord
 from py_agent.prompt.dialects.gemma4 import render_call
-from py_agent.search.base import Hit, SearchResult
+from py_agent.search.base import Hit, Page, SearchResult
 from py_agent.storage.spool import MemorySpool
 from py_agent.storage.store import Store
 
@@ -115,6 +115,9 @@ class FixedSearch:
 
     def passage(self, passage_id: str) -> Passage:
         return self._passages[passage_id]
+
+    def pages(self) -> list[Page]:
+        return [Page(page=passage.page, title=passage.title) for passage in self._passages.values()]
 
     def page(self, page: str) -> tuple[Passage, ...]:
         return tuple(self._passages.values())

@@ -11,7 +11,15 @@ from py_agent.engines.base import EngineInfo
 from py_agent.model.base import Record
 from py_agent.model.record import StoredMessage, TurnRecord
 from py_agent.storage.spool import MemorySpool
-from py_agent.trace.replaying import Departed, ReplayEngine, ReplaySearcher, ReplayTools, replay_nonces
+from py_agent.trace.replaying import (
+    Departed,
+    ReplayClock,
+    ReplayEngine,
+    ReplayMemories,
+    ReplaySearcher,
+    ReplayTools,
+    replay_nonces,
+)
 
 #: Fields of events that no two runs have in common.
 VOLATILE = frozenset({"ms", "first_ms"})
@@ -63,6 +71,7 @@ async def replay(lines: Sequence[dict[str, Any]]) -> ReplayReport:
     got: list[dict[str, Any]] = []
     store = _ReplayStore(lines)
     tools = ReplayTools(lines)
+    clock = ReplayClock(lines)
     engine = ReplayEngine(EngineInfo.model_validate(head["engine"]), lines)
     agent = DocsAgent(
         engine,
@@ -73,6 +82,9 @@ async def replay(lines: Sequence[dict[str, Any]]) -> ReplayReport:
         nonce=replay_nonces(lines),
         new_turn=lambda: str(head["turn"]),
         tools=tools.tools if tools.any else None,
+        memories=ReplayMemories(lines) if any(line["k"] == "memories" for line in lines) else None,
+        clock=clock.now,
+        zone_offset=clock.offset,
     )
     reader = _Reader(agent, head["turn"], expected)
     engine.on_addition = reader.add
@@ -84,19 +96,31 @@ async def replay(lines: Sequence[dict[str, Any]]) -> ReplayReport:
     used_up: list[int] = []
     engine.on_end = lambda: used_up.append(len(got))
     await agent.run_turn(
-        head["thread"], head["question"], emit=take, observe=take, page=head["page"], interactive=reader.asked
+        head["thread"], head["question"], emit=take, observe=take, page=head["page"], interactive=head["interactive"]
     )
     end = next((event for event in expected if event["type"] == "turn_end"), None)
     complete = end is not None and end["status"] != "interrupted"
     if not complete and used_up:
         # What the trace holds behind its last chunk came of chunks that it does not hold.
         expected, got = expected[: used_up[0]], got[: used_up[0]]
-    return _compare(_ordered(expected), _ordered(got), complete=complete)
+    own = tools.names
+    return _compare(_ordered(expected, own), _ordered(got, own), complete=complete)
 
 
-def _ordered(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The events whose order is the turn's own: when the reader adds something is not, only when the model is told."""
-    return [event for event in events if event["type"] != "addition"]
+def _ordered(events: list[dict[str, Any]], own: set[str]) -> list[dict[str, Any]]:
+    """The events that come again in their order.
+
+    When the reader adds something is not the turn's own, only when the model is told. What an integrator's tools ask
+    the reader is not asked again: their results are in the trace.
+    """
+    theirs = {event["gate"]["id"] for event in events if event["type"] == "gate_open" and event["gate"]["tool"] in own}
+    return [
+        event
+        for event in events
+        if event["type"] != "addition"
+        and not (event["type"] == "gate_open" and event["gate"]["id"] in theirs)
+        and not (event["type"] == "gate_closed" and event["id"] in theirs)
+    ]
 
 
 class _Reader:
@@ -106,7 +130,6 @@ class _Reader:
         self._agent = agent
         self._turn = turn
         self._closed = {event["id"]: event for event in expected if event["type"] == "gate_closed"}
-        self.asked = any(event["type"] == "gate_open" for event in expected)
 
     def see(self, event: Record) -> None:
         if getattr(event, "type", "") != "gate_open":

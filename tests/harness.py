@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from py_agent.agent import AgentConfig, DocsAgent
+from py_agent.model.clock import utc_now
 from py_agent.model.passage import Passage
 from py_agent.model.prompt import CallSpec
 from py_agent.model.record import StoredMessage, TurnRecord
 from py_agent.prompt.dialects.gemma4 import render_call
 from py_agent.runner.events import TurnEnd
-from py_agent.search.base import Hit, SearchResult
+from py_agent.search.base import Hit, Page, SearchResult
 from py_agent.storage.spool import MemorySpool
 
 
@@ -45,6 +46,11 @@ class WordSearch:
 
     def passage(self, passage_id: str) -> Passage:
         return self.passages[passage_id]
+
+    def pages(self) -> list[Page]:
+        return [
+            Page(page=name, title=title) for name, title in {p.page: p.title for p in self.passages.values()}.items()
+        ]
 
     def page(self, page: str) -> tuple[Passage, ...]:
         return tuple(item for item in self.passages.values() if item.page == page)
@@ -94,6 +100,8 @@ class World:
         tools: Any = None,
         pipelines: Any = None,
         tracing: Any = None,
+        clock: Any = utc_now,
+        memories: Any = None,
         **config: Any,
     ) -> None:
         self.engine = engine
@@ -110,6 +118,8 @@ class World:
             tools=tools,
             pipelines=pipelines,
             tracing=tracing(self.spool) if tracing is not None else None,
+            clock=clock,
+            memories=memories,
         )
 
     async def ask(self, text: str, thread: str = "t", page: str | None = None, *, interactive: bool = False) -> TurnEnd:

@@ -7,9 +7,9 @@ from typing import Any
 
 from py_agent.agent.pipelines import Pipelines
 from py_agent.agent.turn import Services, Turn
-from py_agent.agent.worker import ExtraTools
 from py_agent.engines.base import Engine
 from py_agent.model.base import Record
+from py_agent.model.clock import Clock, Offset, utc_now, zone_offset
 from py_agent.model.config import AgentConfig
 from py_agent.model.errors import AgentError
 from py_agent.prompt.envelopes import NonceMaker, break_tokens, random_nonce
@@ -20,8 +20,9 @@ from py_agent.runner.bus import Bus, ObservabilityBus
 from py_agent.runner.events import Event, TurnEnd
 from py_agent.runner.types import Emit, Observe
 from py_agent.search.base import Searcher
-from py_agent.storage.base import Spool, TurnStore
+from py_agent.storage.base import MemoryStore, Spool, TurnStore
 from py_agent.storage.store import new_id
+from py_agent.tools.toolset import ExtraTools
 from py_agent.trace.tracing import Tracing
 
 #: Characters of the documentation's title that prompts carry.
@@ -43,6 +44,8 @@ class DocsAgent:
         tracing: Where the traces of turns go; None: nowhere.
         tools: Makes further tools for each turn.
         pipelines: Further steps for each turn.
+        memories: Where the tools ``remember`` and ``recall`` work; None: there are none.
+        clock, zone_offset: What time it is, and where; a page brings its browser's time zones.
         new_turn: Makes the id of a turn; replays bring their own.
     """
 
@@ -61,6 +64,9 @@ class DocsAgent:
         tools: ExtraTools | None = None,
         pipelines: Pipelines | None = None,
         new_turn: Callable[[], str] = new_id,
+        memories: MemoryStore | None = None,
+        clock: Clock = utc_now,
+        zone_offset: Offset = zone_offset,
     ) -> None:
         config = config or AgentConfig()
         # A title may come from a page: in the system message it must be one plain line.
@@ -74,6 +80,9 @@ class DocsAgent:
             count=count,
             nonce=nonce,
             new_turn=new_turn,
+            memories=memories,
+            clock=clock,
+            zone_offset=zone_offset,
             tracing=tracing,
             tools=tools,
             pipelines=pipelines or Pipelines(),

@@ -11,11 +11,12 @@ from typing import Any
 
 from py_agent.agent.finish import CancelledLate, finish
 from py_agent.agent.pipelines import Pipelines
-from py_agent.agent.worker import ExtraTools, recorded, run_dispatches
+from py_agent.agent.worker import recorded, run_dispatches
 from py_agent.artifacts.shelf import Shelf
 from py_agent.context.history import turns_of
 from py_agent.engines.base import Engine
 from py_agent.gates.terminator import related
+from py_agent.model.clock import Clock, Offset, utc_now, zone_offset
 from py_agent.model.config import AgentConfig
 from py_agent.model.errors import AgentError
 from py_agent.model.record import StoredMessage, StoredThought, StoredToolCall, TurnRecord
@@ -31,9 +32,17 @@ from py_agent.runner.signals import AlreadySignalled
 from py_agent.runner.turn import TurnRunner
 from py_agent.runner.turn_gate import TurnGates
 from py_agent.search.base import Searcher
-from py_agent.storage.base import Spool, TurnStore
+from py_agent.storage.base import MemoryStore, Spool, TurnStore
 from py_agent.storage.keys import turn_prefix
-from py_agent.trace.recording import RecordingEngine, RecordingSearcher, recording_nonce
+from py_agent.tools.toolset import ExtraTools
+from py_agent.trace.recording import (
+    RecordingEngine,
+    RecordingMemories,
+    RecordingSearcher,
+    recording_clock,
+    recording_nonce,
+    recording_offset,
+)
 from py_agent.trace.tracing import Tracing
 from py_agent.trace.writer import TraceWriter
 
@@ -56,6 +65,9 @@ class Services:
     tracing: Tracing | None = None
     tools: ExtraTools | None = None
     pipelines: Pipelines = field(default_factory=Pipelines)
+    memories: MemoryStore | None = None
+    clock: Clock = utc_now
+    zone_offset: Offset = zone_offset
 
 
 class Turn:
@@ -145,7 +157,7 @@ class Turn:
                 self._trace.line("history", messages=[message.model_dump(mode="json") for message in history])
             pipelines = self._services.pipelines
             runner = TurnRunner(
-                lambda turn: run_dispatches(turn, pipelines, self._services.tools),
+                lambda turn: run_dispatches(turn, pipelines, self._services.tools, self._services.memories),
                 input_pipeline=pipelines.turn_input,
                 output_pipeline=pipelines.turn_output,
             )
@@ -213,6 +225,7 @@ class Turn:
             thread=self.thread,
             question=self._text,
             page=self._page,
+            interactive=self.gates.interactive,
             config=services.config.model_dump(mode="json"),
             engine=services.engine.info().model_dump(mode="json"),
         )
@@ -223,6 +236,9 @@ class Turn:
             engine=RecordingEngine(services.engine, trace),
             search=RecordingSearcher(services.search, trace),
             tools=_recorded(services.tools, trace),
+            memories=RecordingMemories(services.memories, trace) if services.memories is not None else None,
+            clock=recording_clock(services.clock, trace),
+            zone_offset=recording_offset(services.zone_offset, trace),
             nonce=recording_nonce(services.nonce, trace),
         )
         return trace
@@ -254,6 +270,8 @@ class Turn:
             nonce=services.nonce,
             breathe=Breather(config.yield_ms),
             gates=self.gates,
+            clock=services.clock,
+            zone_offset=services.zone_offset,
         )
 
 

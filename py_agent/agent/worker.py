@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from py_agent.agent.pipelines import Pipelines
-from py_agent.artifacts.readers import readers
 from py_agent.context.fit import fit_window
 from py_agent.gates.additions import tell_additions
 from py_agent.gates.cascade import cascade, default_gates
@@ -23,32 +22,29 @@ from py_agent.runner.events import Phase, Status
 from py_agent.runner.executor import execute
 from py_agent.runner.limits import LimitReached
 from py_agent.runner.types import Next
+from py_agent.storage.base import MemoryStore
 from py_agent.tools import search_docs as search_tool
-from py_agent.tools.delivery import provide_answer, say_i_dont_know
-from py_agent.tools.read_page import read_page
-from py_agent.tools.search_docs import search_docs
-
-#: Makes an integrator's own tools for one turn.
-ExtraTools = Callable[[TurnContext], Iterable[Tool]]
+from py_agent.tools.toolset import ExtraTools, toolset
 
 #: Characters of the address of the reader's page that the prompt carries.
 MAX_PAGE_CHARS = 200
 
 
-async def run_dispatches(turn: TurnContext, pipelines: Pipelines, extra: ExtraTools | None) -> None:
+async def run_dispatches(
+    turn: TurnContext, pipelines: Pipelines, extra: ExtraTools | None, memories: MemoryStore | None
+) -> None:
     """Plans, works, and sets the turn's outcome.
 
     Raises:
         AgentError: What engine, index or storage raised. A limit that is reached is no error but an outcome.
     """
     try:
-        await _run(turn, pipelines, extra)
+        await _run(turn, pipelines, toolset(turn, extra=extra, memories=memories))
     except LimitReached:
         turn.outcome = forced_outcome(turn)
 
 
-async def _run(turn: TurnContext, pipelines: Pipelines, extra: ExtraTools | None) -> None:
-    tools = registry(turn, extra)
+async def _run(turn: TurnContext, pipelines: Pipelines, tools: ToolRegistry) -> None:
     fit = fit_window(turn.engine.info().window)
     if turn.config.planner:
         await plan_turn(turn, [tool.name for tool in tools.visible() if not tool.reader], [fit])
@@ -89,20 +85,6 @@ def recorded(tool: Tool, record: Callable[..., None]) -> Tool:
     return tool.model_copy(update={"handler": handler})
 
 
-def registry(turn: TurnContext, extra: ExtraTools | None) -> ToolRegistry:
-    """The tools of one turn."""
-    return ToolRegistry.of(
-        [
-            search_docs(turn.search, turn.config.search_top),
-            read_page(turn.search),
-            *readers(turn.shelf),
-            *(extra(turn) if extra is not None else ()),
-            provide_answer(),
-            say_i_dont_know(),
-        ]
-    )
-
-
 def _question(turn: TurnContext) -> str:
     page = " ".join(break_tokens(turn.page or "").split())[:MAX_PAGE_CHARS]
     return wording(
@@ -116,7 +98,8 @@ def _question(turn: TurnContext) -> str:
 async def _allow(context: DispatchContext, next_: Next) -> None:
     """Opens the executor's allow-list: everything visible, the readers once there is something to read, and only an
     answer once the model was told to give one."""
-    visible = [tool for tool in context.tools.visible() if context.turn.shelf.handles or not tool.reader]
+    callable_now = (*context.tools.visible(), *context.tools.in_catalogue())
+    visible = [tool for tool in callable_now if context.turn.shelf.handles or not tool.reader]
     context.allowed = {tool.name for tool in visible if tool.terminal or context.folded is None}
     await next_()
 

@@ -11,6 +11,7 @@ from py_agent.runner.types import Next
 
 def _take(turn: TurnContext) -> list[str]:
     texts, turn.additions = turn.additions, []
+    turn.told += texts
     return [envelope(text, kind="reader", nonce=turn.nonce()) for text in texts]
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from py_agent.model.base import Record
+from py_agent.model.coerce import NotMeant, coerce
 from py_agent.model.errors import AgentError
 from py_agent.model.prompt import ToolSpec
 
@@ -67,6 +69,13 @@ class Tool(Record):
         handler: Runs the call. Raises ``ToolError`` with a text that the model can act on.
         terminal: Its call proposes an end of the turn: gates judge it before it counts.
         reader: It reads spooled artifacts: its result is always shown inline, never spooled again.
+        pure: The same arguments bring the same result as long as the turn lasts: a repeated call is answered from the
+            first one's result.
+        effect: It changes something outside the turn (a memory, the reader's page, whatever a site's own tool does): it
+            runs only on the reader's own words or approval.
+        words: For a tool with an effect: the words of a call that must be the reader's own for it to run without
+            asking; None: the reader is always asked.
+        asks: For a tool with an effect: the question to the reader, in plain words; None: a general one.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -77,33 +86,42 @@ class Tool(Record):
     handler: Handler
     terminal: bool = False
     reader: bool = False
+    pure: bool = False
+    effect: bool = False
+    words: Callable[[Any], str] | None = None
+    asks: Callable[[Any], str] | None = None
 
     def spec(self) -> ToolSpec:
         """The declaration that the model sees."""
         return ToolSpec(name=self.name, description=self.description, parameters=schema_of(self.args))
 
-    def parse(self, arguments: dict[str, Any]) -> ToolArgs:
-        """Validates a call's arguments.
+    def parse(self, arguments: dict[str, Any] | None) -> ToolArgs:
+        """Validates a call's arguments, after what is clearly meant was put into its type (``coerce``).
 
         Raises:
             ToolError: Names every argument that is missing, unknown or wrong, in words for the model.
         """
+        schema = schema_of(self.args)
         try:
-            return self.args.model_validate(arguments)
+            return self.args.model_validate(coerce(arguments or {}, schema))
+        except NotMeant as error:
+            raise ToolError(f"{self.name}: {error}.", code="bad_arguments") from error
         except ValidationError as error:
-            problems = "; ".join(_problem(item) for item in error.errors())
+            names = tuple(schema.get("properties", ()))
+            problems = "; ".join(_problem(item, names) for item in error.errors())
             raise ToolError(f"{self.name}: {problems}.", code="bad_arguments") from error
 
 
-def _problem(item: Any) -> str:
+def _problem(item: Any, names: tuple[str, ...]) -> str:
     where = ".".join(str(part) for part in item["loc"]) or "arguments"
     if item["type"] == "missing":
         return f"{where} is required"
     if item["type"] == "extra_forbidden":
-        return f"{where} is no argument of this tool"
+        return f"{where} is no argument of this tool; it takes {', '.join(names) or 'none'}"
     return f"{where}: {item['msg']}"
 
 
+@functools.cache
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """The JSON Schema of ``model`` as small models read it best: references resolved, generated titles left out."""
     schema = model.model_json_schema()
@@ -133,25 +151,35 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
 
 
 class ToolRegistry(BaseModel):
-    """The tools of a turn in a fixed order. Hidden tools exist for the program but are not declared to the model."""
+    """The tools of a turn in a fixed order.
+
+    Attributes:
+        tools: All of them, by name.
+        hidden: Those that exist for the program only: the model neither sees nor may call them.
+        catalogue: Those that are not declared but may be called through ``call_a_tool``: their declarations would cost
+            every prompt tokens, and most turns need none of them.
+    """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     tools: dict[str, Tool] = Field(default_factory=dict)
     hidden: set[str] = Field(default_factory=set)
+    catalogue: set[str] = Field(default_factory=set)
 
     @classmethod
-    def of(cls, tools: Iterable[Tool]) -> ToolRegistry:
-        """A registry of ``tools``, all visible.
+    def of(cls, tools: Iterable[Tool], catalogue: Iterable[Tool] = ()) -> ToolRegistry:
+        """A registry of ``tools``, all visible, and of those of the ``catalogue``.
 
         Raises:
             ValueError: Two tools have the same name.
         """
         registry = cls()
-        for tool in tools:
+        listed = tuple(catalogue)
+        for tool in (*tools, *listed):
             if tool.name in registry.tools:
                 raise ValueError(f"two tools are named {tool.name}")
             registry.tools[tool.name] = tool
+        registry.catalogue = {tool.name for tool in listed}
         return registry
 
     def get(self, name: str) -> Tool | None:
@@ -160,7 +188,13 @@ class ToolRegistry(BaseModel):
 
     def visible(self) -> Iterator[Tool]:
         """The tools that are declared to the model, in order."""
-        return (tool for tool in self.tools.values() if tool.name not in self.hidden)
+        return (
+            tool for tool in self.tools.values() if tool.name not in self.hidden and tool.name not in self.catalogue
+        )
+
+    def in_catalogue(self) -> Iterator[Tool]:
+        """The tools that may be called through ``call_a_tool``, in order."""
+        return (tool for tool in self.tools.values() if tool.name in self.catalogue and tool.name not in self.hidden)
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """The declarations of the visible tools."""

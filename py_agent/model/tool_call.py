@@ -21,6 +21,8 @@ class ToolCall(Record):
     Attributes:
         id: Short and unique in its turn (``c1``): the model names results by it.
         tool, arguments: As called.
+        key: Equal for equal calls, whatever the spelling of their arguments: the checksum of the validated call, or of
+            the call as written where it was refused.
         shown: What the model sees of the result.
         is_error: Whether ``shown`` is an error text.
         ran: Whether the tool's handler was entered; False where the call was refused at the door.
@@ -31,11 +33,12 @@ class ToolCall(Record):
     tool: str
     arguments: dict[str, Any]
     shown: str
+    key: str = ""
     is_error: bool = False
     ran: bool = True
     spool_key: str | None = None
 
     @property
     def checksum(self) -> str:
-        """See the function of this name."""
-        return checksum(self.tool, self.arguments)
+        """``key``, or the function of this name where there is none."""
+        return self.key or checksum(self.tool, self.arguments)

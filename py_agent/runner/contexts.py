@@ -8,6 +8,7 @@ from typing import Any
 
 from py_agent.artifacts.shelf import Shelf
 from py_agent.engines.base import Engine
+from py_agent.model.clock import Clock, Offset, utc_now, zone_offset
 from py_agent.model.config import AgentConfig
 from py_agent.model.gate import GateAnswer, GateRequest
 from py_agent.model.passage import Passage
@@ -56,6 +57,7 @@ class TurnContext:
         waited_s: Seconds in which the turn waited for its reader.
         requested: How often each call was asked for, by checksum, run or not.
         additions: What the reader wrote while the turn ran and the model has not been told.
+        told: What the reader wrote while the turn ran and the model has been told.
         call_ids: Ids given to calls so far; a refused proposal has one, but is no executed call.
         outcome: Set once, when the turn has its end.
         stash: For middlewares that need to remember something; keys are theirs.
@@ -76,6 +78,8 @@ class TurnContext:
     nonce: NonceMaker
     breathe: Breather
     gates: TurnGates
+    clock: Clock = utc_now
+    zone_offset: Offset = zone_offset
     started: float = field(default_factory=time.perf_counter)
     history: list[HistoryTurn] = field(default_factory=list)
     plan: Plan | None = None
@@ -86,6 +90,7 @@ class TurnContext:
     waited_s: float = 0.0
     requested: dict[str, int] = field(default_factory=dict)
     additions: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
     call_ids: int = 0
     outcome: Outcome | None = None
     stash: dict[str, Any] = field(default_factory=dict)

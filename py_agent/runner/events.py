@@ -25,6 +25,7 @@ __all__ = [
     "GateClosed",
     "GateFired",
     "GateOpen",
+    "Navigate",
     "Phase",
     "Source",
     "Status",
@@ -116,6 +117,14 @@ class GateClosed(_Event):
     value: bool | str | None = None
 
 
+class Navigate(_Event):
+    """The reader agreed to open a page. ``url`` is relative to the site's root; whoever shows the turn opens it."""
+
+    type: Literal["navigate"] = "navigate"
+    url: str
+    title: str
+
+
 class Addition(_Event):
     """The reader wrote something while the turn ran; the model is told before anything counts. It is stored already."""
 
@@ -152,6 +161,7 @@ Event = Annotated[
     | GateOpen
     | GateClosed
     | Addition
+    | Navigate
     | TurnEnd,
     Field(discriminator="type"),
 ]

@@ -32,7 +32,8 @@ class TurnGates:
 
     def __init__(self, emit: Emit, *, interactive: bool) -> None:
         self._emit = emit
-        self._interactive = interactive
+        #: Whether somebody can answer.
+        self.interactive = interactive
         self._turn = asyncio.Lock()
         self._open: _Gate | None = None
 
@@ -49,7 +50,7 @@ class TurnGates:
         Raises:
             asyncio.CancelledError: The turn was stopped; the gate is closed as ``aborted``.
         """
-        if not self._interactive:
+        if not self.interactive:
             return GateAnswer(result="aborted")
         async with self._turn:
             gate = _Gate(request, schema)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from pydantic import Field
@@ -34,6 +35,13 @@ class SearchResult(Record):
     repaired: dict[str, str] = Field(default_factory=dict)
 
 
+class Page(Record):
+    """A page of the index. ``page`` and ``title`` are those of its passages."""
+
+    page: str
+    title: str
+
+
 class Searcher(Protocol):
     """An opened index."""
 
@@ -51,4 +59,8 @@ class Searcher(Protocol):
 
     def page(self, page: str) -> tuple[Passage, ...]:
         """The passages of one page in reading order; empty if the index has no such page."""
+        ...
+
+    def pages(self) -> Sequence[Page]:
+        """All pages, in the order of the index."""
         ...

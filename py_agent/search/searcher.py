@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from py_agent.model.errors import SearchIndexError
 from py_agent.model.passage import Passage
-from py_agent.search.base import Hit, SearchResult
+from py_agent.search.base import Hit, Page, SearchResult
 from py_agent.search.files import (
     MAX_IMPACT,
     REBUILD,
@@ -76,6 +76,10 @@ class IndexSearcher:
     def page(self, page: str) -> tuple[Passage, ...]:
         """The passages of one page in reading order; empty if the index has no such page."""
         return tuple(self._passages.get(number) for number in self._passages.of_page(page))
+
+    def pages(self) -> Sequence[Page]:
+        """All pages, in the order of the index."""
+        return [Page(page=page, title=title) for page, title, _ in self._terms.pages]
 
     async def search(self, query: str, top: int = 5) -> SearchResult:
         """Ranks passages for ``query``.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from py_agent.model.memory import Memory
 from py_agent.model.record import StoredMessage, TurnRecord
 
 Row = dict[str, Any]
@@ -76,6 +77,34 @@ class Spool(Protocol):
 
     async def delete(self, prefix: str) -> int:
         """Deletes every key that starts with ``prefix``; returns how many there were."""
+        ...
+
+
+class MemoryStore(Protocol):
+    """What the reader had kept for later threads."""
+
+    async def add_memory(self, memory: Memory) -> None:
+        """Keeps ``memory``.
+
+        Raises:
+            StorageError: As ``Connection.execute``.
+        """
+        ...
+
+    async def search_memories(self, query: str, top: int) -> list[Memory]:
+        """The memories that share most words with ``query``, best first; an empty query gives the newest.
+
+        Raises:
+            StorageError: As ``Connection.execute``.
+        """
+        ...
+
+    async def delete_memory(self, memory_id: str) -> bool:
+        """Forgets a memory; whether there was one.
+
+        Raises:
+            StorageError: As ``Connection.execute``.
+        """
         ...
 
 

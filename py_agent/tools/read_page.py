@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from py_agent.model.tool import Tool, ToolArgs, ToolError, ToolResult
+from py_agent.model.tool import Tool, ToolArgs, ToolResult
 from py_agent.prompt.wording import wording
 from py_agent.search.base import Searcher
 from py_agent.tools.listing import list_passages
+from py_agent.tools.places import page_named
 
 NAME = "read_page"
 
@@ -15,7 +16,7 @@ NAME = "read_page"
 class ReadPageArgs(ToolArgs):
     """Arguments of ``read_page``."""
 
-    passage: str = Field(description="Id of any passage of the page, as a search gave it.")
+    passage: str = Field(description="Id of any passage of the page, as a search gave it, or the page's path.")
 
 
 def read_page(search: Searcher) -> Tool:
@@ -24,8 +25,8 @@ def read_page(search: Searcher) -> Tool:
     async def handler(args: ReadPageArgs, _context: object) -> ToolResult:
         try:
             page = search.passage(args.passage).page
-        except KeyError as error:
-            raise ToolError(f"There is no passage {args.passage[:60]!r}. Take an id from a search.") from error
+        except KeyError:
+            page = page_named(search, args.passage)
         passages = search.page(page)
         text, spans = list_passages(wording("page_result", page=page, count=len(passages)), passages)
         ids = tuple(passage.id for passage in passages)
@@ -36,4 +37,5 @@ def read_page(search: Searcher) -> Tool:
         description="Reads the whole page that a passage stands on, when the passage alone does not answer.",
         args=ReadPageArgs,
         handler=handler,
+        pure=True,
     )

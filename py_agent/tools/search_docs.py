@@ -41,4 +41,5 @@ def search_docs(search: Searcher, top: int) -> Tool:
         description="Searches the documentation. Gives the best passages, each with its id, its headings and its text.",
         args=SearchArgs,
         handler=handler,
+        pure=True,
     )

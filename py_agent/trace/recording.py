@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import datetime as dt
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 
 from py_agent.engines.base import Engine, EngineInfo, Progress
+from py_agent.model.clock import Clock, Offset
 from py_agent.model.errors import EngineError
+from py_agent.model.memory import Memory
 from py_agent.model.passage import Passage
 from py_agent.model.prompt import Chunk, GenerateOptions, Prompt
 from py_agent.prompt.envelopes import NonceMaker
-from py_agent.search.base import Searcher, SearchResult
+from py_agent.search.base import Page, Searcher, SearchResult
+from py_agent.storage.base import MemoryStore
 from py_agent.trace.writer import TraceWriter
 
 #: Chunks of a stream that one line tells of at most: a kill loses no more of a completion than the flush does.
@@ -105,6 +109,12 @@ class RecordingSearcher:
         self._trace.line("page", page=page, passages=[passage.id for passage in passages])
         return passages
 
+    def pages(self) -> Sequence[Page]:
+        """As the index."""
+        pages = self._search.pages()
+        self._trace.line("pages", pages=[[page.page, page.title] for page in pages])
+        return pages
+
     def _tell(self, passage: Passage) -> None:
         if passage.id not in self._told:
             self._told.add(passage.id)
@@ -120,3 +130,52 @@ def recording_nonce(nonce: NonceMaker, trace: TraceWriter) -> NonceMaker:
         return value
 
     return make
+
+
+def recording_clock(clock: Clock, trace: TraceWriter) -> Clock:
+    """``clock``, with each time that it tells recorded."""
+
+    def now() -> dt.datetime:
+        moment = clock()
+        trace.line("clock", at=moment.isoformat())
+        return moment
+
+    return now
+
+
+def recording_offset(offset: Offset, trace: TraceWriter) -> Offset:
+    """``offset``, with each answer recorded."""
+
+    def ahead(name: str, moment: dt.datetime) -> int:
+        try:
+            minutes = offset(name, moment)
+        except ValueError:
+            trace.line("offset", zone=name, minutes=None)
+            raise
+        trace.line("offset", zone=name, minutes=minutes)
+        return minutes
+
+    return ahead
+
+
+class RecordingMemories:
+    """A memory store whose answers go into the trace."""
+
+    def __init__(self, memories: MemoryStore, trace: TraceWriter) -> None:
+        self._memories = memories
+        self._trace = trace
+        trace.line("memories")
+
+    async def add_memory(self, memory: Memory) -> None:
+        """As the store."""
+        await self._memories.add_memory(memory)
+
+    async def search_memories(self, query: str, top: int) -> list[Memory]:
+        """As the store."""
+        found = await self._memories.search_memories(query, top)
+        self._trace.line("recall", query=query, found=[memory.model_dump(mode="json") for memory in found])
+        return found
+
+    async def delete_memory(self, memory_id: str) -> bool:
+        """As the store."""
+        return await self._memories.delete_memory(memory_id)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 from pydantic import ConfigDict
 
 from py_agent.engines.base import EngineInfo, Progress
 from py_agent.model.errors import AgentError, EngineError
+from py_agent.model.memory import Memory
 from py_agent.model.passage import Passage
 from py_agent.model.prompt import Chunk, GenerateOptions, Prompt
 from py_agent.model.tool import Tool, ToolArgs, ToolError, ToolResult
-from py_agent.search.base import Hit, SearchResult
+from py_agent.search.base import Hit, Page, SearchResult
 
 
 class Departed(AgentError):
@@ -124,6 +126,7 @@ class ReplaySearcher:
     def __init__(self, lines: Iterable[dict[str, Any]]) -> None:
         self._passages: dict[str, Passage] = {}
         self._pages: dict[str, list[str]] = {}
+        self._all: list[Page] = []
         self._results: dict[tuple[str, int], deque[dict[str, Any]]] = {}
         for line in lines:
             if line["k"] == "passage":
@@ -131,8 +134,14 @@ class ReplaySearcher:
                 self._passages[passage.id] = passage
             elif line["k"] == "page":
                 self._pages[line["page"]] = line["passages"]
+            elif line["k"] == "pages":
+                self._all = [Page(page=page, title=title) for page, title in line["pages"]]
             elif line["k"] == "search":
                 self._results.setdefault((line["query"], line["top"]), deque()).append(line)
+
+    def pages(self) -> Sequence[Page]:
+        """The recorded pages; none if the traced turn listed none."""
+        return self._all
 
     async def search(self, query: str, top: int = 5) -> SearchResult:
         """The recorded result.
@@ -177,6 +186,11 @@ class ReplayTools:
                 self._results.append(line)
 
     @property
+    def names(self) -> set[str]:
+        """Their names."""
+        return {str(told["name"]) for told in self._declared}
+
+    @property
     def any(self) -> bool:
         """Whether the traced turn had such tools."""
         return bool(self._declared)
@@ -219,3 +233,64 @@ def replay_nonces(lines: Iterable[dict[str, Any]]) -> Any:
         return values.popleft()
 
     return make
+
+
+class ReplayClock:
+    """The times and the time zones of a trace."""
+
+    def __init__(self, lines: Iterable[dict[str, Any]]) -> None:
+        self._times: deque[str] = deque()
+        self._zones: dict[str, int | None] = {}
+        for line in lines:
+            if line["k"] == "clock":
+                self._times.append(line["at"])
+            elif line["k"] == "offset":
+                self._zones[line["zone"]] = line["minutes"]
+
+    def now(self) -> dt.datetime:
+        """The next recorded time.
+
+        Raises:
+            Departed: The traced turn did not ask again.
+        """
+        if not self._times:
+            raise Departed("The turn asks for the time once more than the traced one did.")
+        return dt.datetime.fromisoformat(self._times.popleft())
+
+    def offset(self, name: str, moment: dt.datetime) -> int:
+        """The recorded offset.
+
+        Raises:
+            ValueError: There is no such time zone, as there was none.
+            Departed: The traced turn did not ask for this one.
+        """
+        if name not in self._zones:
+            raise Departed(f"The turn asks for the time zone {name!r}, which the traced one did not.")
+        minutes = self._zones[name]
+        if minutes is None:
+            raise ValueError(name)
+        return minutes
+
+
+class ReplayMemories:
+    """Recalls what the traced turn recalled; keeps and deletes nothing."""
+
+    def __init__(self, lines: Iterable[dict[str, Any]]) -> None:
+        self._found = deque(line["found"] for line in lines if line["k"] == "recall")
+
+    async def add_memory(self, memory: Memory) -> None:
+        """Keeps nothing."""
+
+    async def search_memories(self, query: str, top: int) -> list[Memory]:
+        """What was recalled.
+
+        Raises:
+            Departed: The traced turn recalled no more.
+        """
+        if not self._found:
+            raise Departed("The turn recalls once more than the traced one did.")
+        return [Memory.model_validate(memory) for memory in self._found.popleft()]
+
+    async def delete_memory(self, memory_id: str) -> bool:
+        """Deletes nothing."""
+        return False

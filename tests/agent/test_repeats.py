@@ -2,77 +2,51 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from py_agent.engines.scripted import ScriptedEngine
-from py_agent.model.tool import Tool, ToolArgs, ToolResult
-from py_agent.runner.contexts import TurnContext
 from tests.harness import World, call, passage
 
 CASE = json.loads((Path(__file__).parents[1] / "fixtures" / "cases" / "T13.json").read_text(encoding="utf-8"))
 TURNS = {turn["name"]: turn for turn in CASE["turns"]}
 
 
-class ClockArgs(ToolArgs):
-    tz: str = "UTC"
+def at(minute: int) -> Callable[[], dt.datetime]:
+    return lambda: dt.datetime(2026, 3, 4, 9, minute, tzinfo=dt.UTC)
 
 
-class PathArgs(ToolArgs):
-    path: str
-
-
-class Fakes:
-    """The tools of a case; each gives the case's result and counts its runs."""
-
-    def __init__(self) -> None:
-        self.results: dict[str, str] = {}
-        self.runs: list[str] = []
-
-    def tools(self, _turn: TurnContext) -> list[Tool]:
-        return [self._tool("get_current_time", ClockArgs)]
-
-    def _tool(self, name: str, args: type[ToolArgs]) -> Tool:
-        async def handler(_args: ToolArgs, _context: Any) -> ToolResult:
-            self.runs.append(name)
-            return ToolResult(text=self.results[name])
-
-        return Tool(name=name, description=name, args=args, handler=handler)
+def runs(world: World) -> int:
+    return len(world.of("tool_end"))
 
 
 async def test_the_same_call_for_ever_ends_with_the_value_that_it_brought() -> None:
     stuck, again = TURNS["stuck"], TURNS["asked_again_next_turn"]
-    fakes = Fakes()
-    fakes.results = stuck["tool_results"]
-    world = World(ScriptedEngine([*stuck["model"] * 4, *again["model"]]), tools=fakes.tools, planner=False)
+    outputs = [*stuck["model"] * 4, *again["model"]]
+    world = World(ScriptedEngine(outputs), clock=at(30), planner=False)
     end = await world.ask(stuck["user"])
-    assert fakes.runs.count("get_current_time") <= stuck["expect"]["executions_max"]["get_current_time"]
-    assert end.dispatches <= stuck["expect"]["dispatches_max"]
+    assert stuck["tool_results"]["get_current_time"] in world.of("tool_end")[0].shown
+    assert 0 < runs(world) <= stuck["expect"]["executions_max"]["get_current_time"]
+    assert end.dispatches == 4 <= stuck["expect"]["dispatches_max"]
     assert end.status == "uncited"
     for text in stuck["expect"]["answer_contains"]:
         assert text in end.answer
 
     # The guard does not carry over: in the next turn the same call runs.
-    fakes.runs.clear()
-    fakes.results = again["tool_results"]
-    assert end.dispatches == 4
+    world.events.clear()
     end = await world.ask(again["user"])
-    assert fakes.runs == ["get_current_time"]
+    assert runs(world) == again["expect"]["executions"]["get_current_time"]
     assert end.answer == "It is Wednesday."
 
 
 async def test_what_the_model_has_is_put_in_front_of_it_and_only_an_answer_can_be_called() -> None:
-    fakes = Fakes()
-    fakes.results = {"get_current_time": "UTC: Wednesday"}
     clock = call("get_current_time")
-    world = World(
-        ScriptedEngine([clock, clock, clock, call("say_i_dont_know", reason="The docs do not tell the time.")]),
-        tools=fakes.tools,
-        planner=False,
-    )
+    outputs = [clock, clock, clock, call("say_i_dont_know", reason="The docs do not tell the time.")]
+    world = World(ScriptedEngine(outputs), clock=at(30), planner=False)
     end = await world.ask("What day is it?")
     assert end.status == "abstained"
     assert "Now answer the question with provide_answer or say_i_dont_know" in world.prompts[3]
@@ -101,11 +75,9 @@ async def test_a_result_that_was_never_opened_is_opened_for_the_model() -> None:
 
 @pytest.mark.parametrize("last", ["Some prose that cites nothing, at some length.", ""])
 async def test_a_model_that_still_does_not_answer_is_not_asked_for_ever(last: str) -> None:
-    fakes = Fakes()
-    fakes.results = {"get_current_time": "Some `code` and a ``` fence"}
     clock = call("get_current_time")
     outputs = [clock, clock, clock, *[last or call("list_everything")] * 4]
-    world = World(ScriptedEngine(outputs), [passage("p1", "x")], tools=fakes.tools, planner=False)
+    world = World(ScriptedEngine(outputs), [passage("p1", "x")], clock=at(30), planner=False)
     end = await world.ask("What day is it?")
     assert end.dispatches <= 6
     assert end.answer

@@ -139,7 +139,8 @@ async def test_unknown_tools_and_wrong_arguments_come_back_as_text_that_names_wh
     script = [call("delete_history"), call("search_docs", q="x"), call("provide_answer", answer="x"), SEARCH, answer()]
     world, end = await turn(script)
     unknown, wrong, missing = (prompt.messages[-1].content for prompt in world.engine.prompts[1:4])
-    assert "search_docs, read_page, provide_answer, say_i_dont_know" in unknown
+    assert "You can call: search_docs, read_page, list_pages, " in unknown
+    assert "artifact_cat" not in unknown  # there is nothing to read yet
     assert "query is required" in wrong
     assert "q is no argument" in wrong
     assert "sources is required" in missing

@@ -104,9 +104,7 @@ async def test_what_the_reader_decided_is_decided_again(value: bool | None) -> N
         made.agent.resolve_gate(turn_id(made), "g1", value)
     await turn
     lines = await lines_of(made)
-    report = await replay([line for line in lines if line["k"] != "event" or "gate_" not in line["event"]["type"]])
-    # The tool is not run again: its result is in the trace, so its gate is not opened either.
-    assert report.departure is None
+    assert (await replay(lines)).departure is None
 
 
 async def test_what_the_reader_added_is_added_again_at_its_place() -> None:
@@ -211,3 +209,28 @@ async def test_the_oldest_traces_go_first_and_no_message_goes() -> None:
     assert 0 < len(kept) < 4
     assert kept == [trace_key("t", turn) for turn in turns[-len(kept) :]]
     assert len(made.store.messages) == 8
+
+
+@pytest.mark.parametrize("value", [True, False, None])
+async def test_a_page_that_was_opened_or_not_is_opened_again_or_not(value: bool | None) -> None:
+    made = world(ScriptedEngine([call("navigate_to_page", page="other.html"), "There you are."]), planner=False)
+    turn = asyncio.ensure_future(made.ask("Take me there.", interactive=True))
+    while not made.of("gate_open"):
+        await asyncio.sleep(0)
+    gate = made.of("gate_open")[0].gate.id
+    if value is None:
+        made.agent.expire_gate(turn_id(made), gate)
+    else:
+        made.agent.resolve_gate(turn_id(made), gate, value)
+    await turn
+    assert len(made.of("navigate")) == (value is True)
+    assert (await replay(await lines_of(made))).departure is None
+
+
+async def test_the_time_that_was_told_is_told_again() -> None:
+    outputs = [call("get_current_time", timezone="Europe/Berlin"), call("get_current_time", timezone="Mars"), "It is."]
+    made = world(ScriptedEngine(outputs), planner=False)
+    await made.ask("What time is it?")
+    assert "Europe/Berlin" in made.of("tool_end")[0].shown
+    assert made.of("tool_end")[1].is_error
+    assert (await replay(await lines_of(made))).departure is None
