@@ -1,4 +1,4 @@
-"""What a small model wrote in the wrong type is taken where it is clearly meant, and refused by name where it is not."""
+"""What a small model wrote in the wrong type is taken where it is clearly meant, and else refused by name."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ async def run(*outputs: str, **options: Any) -> World:
 
 async def test_invented_names_come_back_with_the_real_ones_and_the_turn_goes_on() -> None:
     turn = CASE["turn"]
-    model = [output for output in turn["model"][:-1]]
+    model = turn["model"][:-1]
     answer = call(
         "provide_answer", answer="Use --port.", sources=[{"passage": "p1", "quote": "Use --port N to choose the port."}]
     )
