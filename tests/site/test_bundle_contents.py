@@ -37,7 +37,7 @@ def archives(agent):
 def test_our_wheel_holds_the_harness_and_no_build_time_code(built):
     _, report = built
     names = report["wheel"]
-    assert "py_agent/agent.py" in names
+    assert "py_agent/agent/docs_agent.py" in names
     assert "py_agent/browser/host.py" in names
     assert any(name.startswith("py_agent/prompt/templates/") and name.endswith(".j2") for name in names)
     for banned in ("py_agent/site/", "py_agent/evals/", "py_agent/testing/", "py_agent/cli.py"):

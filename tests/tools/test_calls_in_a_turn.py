@@ -211,11 +211,12 @@ async def test_an_error_of_the_index_ends_the_turn_and_leaves_nothing_running() 
         tools=tools(tool("broken", broken), tool("forever", lambda _: forever())),
         planner=False,
     )
+    before = len(asyncio.all_tasks())
     async with asyncio.timeout(5):
         end = await world.ask("Choose.")
     assert end.error is not None
     assert end.error["code"] == "damaged"
-    assert len(asyncio.all_tasks()) == 1
+    assert len(asyncio.all_tasks()) == before
 
 
 class FullSpool(MemorySpool):

@@ -122,7 +122,7 @@ async def test_what_the_reader_added_is_added_again_at_its_place() -> None:
 
 
 async def stopped() -> World:
-    engine = ScriptedEngine([SEARCH, READ, "x" * 3_000], delay=0.0005)
+    engine = ScriptedEngine([SEARCH, READ, "x" * 100_000], delay=0.001)
     made = world(engine, planner=False)
     turn = asyncio.ensure_future(made.ask("How do I turn it on?"))
     while len(made.prompts) < 3:

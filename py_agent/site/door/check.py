@@ -23,7 +23,20 @@ SLOWEST = 10
 NOTHING_RAN = 5
 
 #: The rooms whose tests run on CPython and, unchanged, inside Pyodide: ``build.py test harness`` does both.
-HARNESS_ROOMS = ("agent", "artifacts", "context", "engines", "gates", "planner", "prompt", "runner", "storage")
+HARNESS_ROOMS = (
+    "agent",
+    "artifacts",
+    "context",
+    "engines",
+    "gates",
+    "model",
+    "planner",
+    "prompt",
+    "runner",
+    "storage",
+    "tools",
+    "trace",
+)
 
 #: Name of that selection, and the test that runs the rooms in the page.
 HARNESS = "harness"
