@@ -13,7 +13,7 @@ from py_agent.model.clock import Clock, Offset, utc_now, zone_offset
 from py_agent.model.config import AgentConfig
 from py_agent.model.errors import AgentError
 from py_agent.prompt.envelopes import NonceMaker, break_tokens, random_nonce
-from py_agent.prompt.tokens import TokenCounter, estimate_tokens
+from py_agent.prompt.tokens import TokenCounter, counter_for
 from py_agent.prompt.wording import warm_up
 from py_agent.runner.breathe import Breather
 from py_agent.runner.bus import Bus, ObservabilityBus
@@ -38,7 +38,7 @@ class DocsAgent:
         store: Where threads are kept.
         spool: Where large tool results go.
         config: Settings.
-        count: Counts tokens; by default an estimate on the side of too many.
+        count: Counts tokens; by default an estimate that is calibrated for the engine's model.
         nonce: Makes the nonces of envelopes; replays bring their own.
         prepare: Awaited before the first turn: a page adds there what it did not need to open.
         tracing: Where the traces of turns go; None: nowhere.
@@ -57,7 +57,7 @@ class DocsAgent:
         spool: Spool,
         config: AgentConfig | None = None,
         *,
-        count: TokenCounter = estimate_tokens,
+        count: TokenCounter | None = None,
         nonce: NonceMaker = random_nonce,
         prepare: Callable[[], Awaitable[None]] | None = None,
         tracing: Tracing | None = None,
@@ -77,7 +77,7 @@ class DocsAgent:
             store=store,
             spool=spool,
             config=config.model_copy(update={"title": title}),
-            count=count,
+            count=count or counter_for(engine.info().model),
             nonce=nonce,
             new_turn=new_turn,
             memories=memories,

@@ -40,4 +40,4 @@ def fit_window(window: int) -> Middleware[DispatchContext]:
 
 
 def _tokens(context: DispatchContext) -> int:
-    return context.turn.count(gemma4.render(context.conversation.prompt()))
+    return sum(map(context.turn.count, gemma4.render_parts(context.conversation.prompt())))

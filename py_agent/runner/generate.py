@@ -59,8 +59,9 @@ class _Request:
     async def run(self) -> Output:
         turn = self._context.turn
         prompt = self._context.conversation.prompt()
-        rendered = gemma4.render(prompt)
-        self._prompt_tokens = turn.count(rendered)
+        parts = gemma4.render_parts(prompt)
+        rendered = "".join(parts)
+        self._prompt_tokens = sum(map(turn.count, parts))
         turn.observe(
             RequestStart(
                 number=self._number,

@@ -25,7 +25,7 @@ async def test_old_turns_leave_whole_and_the_newest_stays() -> None:
         await world.ask(f"Question {number}: how long is the webhook timeout? " + "word " * 200)
     quote = [{"passage": "p1", "quote": "The timeout of a webhook is 12 seconds."}]
     script = [PLAN, call("search_docs", query="webhook timeout"), call("provide_answer", answer="12 s.", sources=quote)]
-    engine = ScriptedEngine(script, window=3_000)
+    engine = ScriptedEngine(script, window=2_400)
     small = World(engine, PASSAGES, max_output_tokens=256)
     small.store.messages = world.store.messages
     end = await small.ask("And the webhook timeout now?")

@@ -29,6 +29,11 @@ _TYPES = {"string": "STRING", "integer": "INTEGER", "number": "NUMBER", "boolean
 
 def render(prompt: Prompt) -> str:
     """The prompt as the model reads it, open at the end for the model's turn."""
+    return "".join(render_parts(prompt))
+
+
+def render_parts(prompt: Prompt) -> list[str]:
+    """``render`` in parts, a message each: what stands in the parts of one prompt stands in those of the next."""
     system, *rest = prompt.messages
     head = f"{THINK}\n" if prompt.thinking else ""
     tools = "".join(declaration(tool) for tool in prompt.tools)
@@ -47,7 +52,7 @@ def render(prompt: Prompt) -> str:
         parts.append(f"{TURN}{message.role}\n{message.content}{TURN_END}\n")
     if not in_model_turn:
         parts.append(f"{TURN}model\n")
-    return "".join(parts)
+    return parts
 
 
 def _inside_model_turn(message: PromptMessage) -> str:
