@@ -41,6 +41,7 @@ def artifact_cat(shelf: Shelf) -> Tool:
     return Tool(
         name="artifact_cat",
         description="Shows the next lines of a result that was kept aside. Call it for every handle you were given.",
+        brief="Shows lines of a result that was kept aside.",
         args=CatArgs,
         handler=handler,
         reader=True,

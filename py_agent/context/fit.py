@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from py_agent.model.errors import WindowTooSmall
-from py_agent.prompt.dialects import gemma4
+from py_agent.prompt.dialects import count_parts, dialect
 from py_agent.runner.contexts import DispatchContext
 from py_agent.runner.events import Phase, Status
 from py_agent.runner.types import Middleware, Next
@@ -40,4 +40,5 @@ def fit_window(window: int) -> Middleware[DispatchContext]:
 
 
 def _tokens(context: DispatchContext) -> int:
-    return sum(map(context.turn.count, gemma4.render_parts(context.conversation.prompt())))
+    speaks = dialect(context.turn.engine.info().dialect)
+    return count_parts(speaks, speaks.render_parts(context.conversation.prompt()), context.turn.count)

@@ -19,7 +19,8 @@ class EngineInfo(Record):
         name: ``extractive``, ``scripted``, ``litert`` ...
         model: The model's name, or None where there is no model (the widget then says "search answers, no model").
         window: Context window in tokens, prompt and output together.
-        dialect: The dialect of the text it emits: ``gemma4`` or ``none`` (it emits parsed chunks).
+        dialect: The dialect that it reads and writes: ``gemma4``, ``chatml``, or ``none`` (it takes messages and gives
+            parsed chunks).
         constrained, prefix_reuse, thinking: Whether the engine offers constrained decoding, reuses a common prefix of
             prompts, has a thinking channel.
     """

@@ -65,6 +65,7 @@ class Tool(Record):
     Attributes:
         name: Unique in a registry; ``snake_case``.
         description: For the model: what it does and when to call it.
+        brief: ``description`` in a few words, for small windows; empty: the same.
         args: The pydantic model of its arguments: ONE schema validates a call and is shown to the model.
         handler: Runs the call. Raises ``ToolError`` with a text that the model can act on.
         terminal: Its call proposes an end of the turn: gates judge it before it counts.
@@ -82,6 +83,7 @@ class Tool(Record):
 
     name: str
     description: str
+    brief: str = ""
     args: type[ToolArgs]
     handler: Handler
     terminal: bool = False
@@ -91,9 +93,14 @@ class Tool(Record):
     words: Callable[[Any], str] | None = None
     asks: Callable[[Any], str] | None = None
 
-    def spec(self) -> ToolSpec:
-        """The declaration that the model sees."""
-        return ToolSpec(name=self.name, description=self.description, parameters=schema_of(self.args))
+    def spec(self, *, brief: bool = False) -> ToolSpec:
+        """The declaration that the model sees. A brief one does without the descriptions of the arguments."""
+        parameters = schema_of(self.args)
+        if brief:
+            return ToolSpec(
+                name=self.name, description=self.brief or self.description, parameters=_without_descriptions(parameters)
+            )
+        return ToolSpec(name=self.name, description=self.description, parameters=parameters)
 
     def parse(self, arguments: dict[str, Any] | None) -> ToolArgs:
         """Validates a call's arguments, after what is clearly meant was put into its type (``coerce``).
@@ -150,6 +157,18 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     return cleaned
 
 
+def _without_descriptions(node: Any, inside_properties: bool = False) -> Any:
+    if isinstance(node, list):
+        return [_without_descriptions(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: _without_descriptions(value, inside_properties=key == "properties" and not inside_properties)
+        for key, value in node.items()
+        if inside_properties or key not in ("description", "default")
+    }
+
+
 class ToolRegistry(BaseModel):
     """The tools of a turn in a fixed order.
 
@@ -158,6 +177,7 @@ class ToolRegistry(BaseModel):
         hidden: Those that exist for the program only: the model neither sees nor may call them.
         catalogue: Those that are not declared but may be called through ``call_a_tool``: their declarations would cost
             every prompt tokens, and most turns need none of them.
+        brief: Whether declarations are brief, for small windows.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -165,6 +185,7 @@ class ToolRegistry(BaseModel):
     tools: dict[str, Tool] = Field(default_factory=dict)
     hidden: set[str] = Field(default_factory=set)
     catalogue: set[str] = Field(default_factory=set)
+    brief: bool = False
 
     @classmethod
     def of(cls, tools: Iterable[Tool], catalogue: Iterable[Tool] = ()) -> ToolRegistry:
@@ -198,4 +219,4 @@ class ToolRegistry(BaseModel):
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """The declarations of the visible tools."""
-        return tuple(tool.spec() for tool in self.visible())
+        return tuple(tool.spec(brief=self.brief) for tool in self.visible())

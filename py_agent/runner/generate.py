@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 from py_agent.model.errors import AgentError, EngineError
 from py_agent.model.prompt import Chunk, EndReason, Usage
-from py_agent.prompt.dialects import gemma4
+from py_agent.prompt.dialects import count_parts, dialect
 from py_agent.prompt.draft import DraftReader
 from py_agent.prompt.splitter import Output, StreamSplitter
 from py_agent.runner.contexts import DispatchContext
@@ -46,6 +46,7 @@ class _Request:
     def __init__(self, context: DispatchContext, number: int) -> None:
         self._context = context
         self._number = number
+        self._dialect = dialect(context.turn.engine.info().dialect)
         self._splitter = StreamSplitter(context.conversation.tools)
         self._drafts: dict[int, DraftReader] = {}
         self._raw: list[str] = []
@@ -59,9 +60,9 @@ class _Request:
     async def run(self) -> Output:
         turn = self._context.turn
         prompt = self._context.conversation.prompt()
-        parts = gemma4.render_parts(prompt)
+        parts = self._dialect.render_parts(prompt)
         rendered = "".join(parts)
-        self._prompt_tokens = sum(map(turn.count, parts))
+        self._prompt_tokens = count_parts(self._dialect, parts, turn.count)
         turn.observe(
             RequestStart(
                 number=self._number,
@@ -122,7 +123,7 @@ class _Request:
     def _take(self, chunk: Chunk) -> None:
         if chunk.kind != "text":
             self._native.append(chunk)
-            self._raw.append(chunk.text if chunk.call is None else gemma4.render_call(chunk.call))
+            self._raw.append(chunk.text if chunk.call is None else self._dialect.render_call(chunk.call))
             return
         self._raw.append(chunk.text)
         for piece in self._splitter.feed(chunk.text):

@@ -43,6 +43,7 @@ def provide_answer() -> Tool:
     return Tool(
         name=ANSWER,
         description="Delivers the answer. Every answer from the documentation ends with this call.",
+        brief="Delivers the answer with its sources: passage ids and exact quotes.",
         args=AnswerArgs,
         handler=_judged,
         terminal=True,
@@ -54,6 +55,7 @@ def say_i_dont_know() -> Tool:
     return Tool(
         name=DONT_KNOW,
         description="Says that the documentation does not answer this. Call it only after searching and reading.",
+        brief="Says that the documentation has no answer.",
         args=DontKnowArgs,
         handler=_judged,
         terminal=True,

@@ -35,6 +35,7 @@ def read_page(search: Searcher) -> Tool:
     return Tool(
         name=NAME,
         description="Reads the whole page that a passage stands on, when the passage alone does not answer.",
+        brief="Reads the whole page of a passage.",
         args=ReadPageArgs,
         handler=handler,
         pure=True,

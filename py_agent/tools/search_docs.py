@@ -39,6 +39,7 @@ def search_docs(search: Searcher, top: int) -> Tool:
     return Tool(
         name=NAME,
         description="Searches the documentation. Gives the best passages, each with its id, its headings and its text.",
+        brief="Searches the documentation.",
         args=SearchArgs,
         handler=handler,
         pure=True,

@@ -42,7 +42,9 @@ def toolset(turn: TurnContext, *, extra: ExtraTools | None = None, memories: Mem
     look = (search_docs(turn.search, turn.config.search_top), read_page(turn.search))
     end = (provide_answer(), say_i_dont_know())
     if is_small(turn.engine.info().window):
-        return ToolRegistry.of([*look, *(tool for tool in forged if tool.name in SMALL_READERS), *own, *end])
+        registry = ToolRegistry.of([*look, *(tool for tool in forged if tool.name in SMALL_READERS), *own, *end])
+        registry.brief = True
+        return registry
     ask: tuple[Tool, ...] = ()
     if turn.gates.interactive:
         from py_agent.tools.reader import ask_reader, navigate_to_page

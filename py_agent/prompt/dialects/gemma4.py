@@ -6,6 +6,7 @@ trace, and engines without a template.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from py_agent.model.prompt import CallSpec, Prompt, PromptMessage, ToolSpec
@@ -24,16 +25,36 @@ RESPONSE_END = "<tool_response|>"
 #: Opens and closes a string; inside one nothing is escaped.
 QUOTE = '<|"|>'
 
+_CONTROL = re.compile(
+    "|".join(
+        re.escape(token)
+        for token in (
+            TURN, TURN_END, THINK, CHANNEL, CHANNEL_END, TOOL, TOOL_END, CALL, CALL_END, RESPONSE, RESPONSE_END, QUOTE
+        )
+    )
+)  # fmt: skip
+
+
+class Gemma4:
+    """The dialect ``gemma4``."""
+
+    name = "gemma4"
+    control = _CONTROL
+
+    def render_parts(self, prompt: Prompt) -> list[str]:
+        """See the function of this name."""
+        return render_parts(prompt)
+
+    def render_call(self, call: CallSpec) -> str:
+        """See the function of this name."""
+        return render_call(call)
+
+
 _TYPES = {"string": "STRING", "integer": "INTEGER", "number": "NUMBER", "boolean": "BOOLEAN"}
 
 
-def render(prompt: Prompt) -> str:
-    """The prompt as the model reads it, open at the end for the model's turn."""
-    return "".join(render_parts(prompt))
-
-
 def render_parts(prompt: Prompt) -> list[str]:
-    """``render`` in parts, a message each: what stands in the parts of one prompt stands in those of the next."""
+    """The prompt as the model reads it, open at the end for the model's turn, in parts; see ``Dialect``."""
     system, *rest = prompt.messages
     head = f"{THINK}\n" if prompt.thinking else ""
     tools = "".join(declaration(tool) for tool in prompt.tools)
