@@ -14,11 +14,13 @@ from py_agent.agent.pipelines import Pipelines
 from py_agent.agent.worker import recorded, run_dispatches
 from py_agent.artifacts.shelf import Shelf
 from py_agent.context.history import turns_of
+from py_agent.context.knowledge import prefetch, recall
 from py_agent.engines.base import Engine
 from py_agent.gates.terminator import related
 from py_agent.model.clock import Clock, Offset, utc_now, zone_offset
 from py_agent.model.config import AgentConfig
 from py_agent.model.errors import AgentError
+from py_agent.model.instruction import StandingInstruction
 from py_agent.model.record import StoredMessage, StoredThought, StoredToolCall, TurnRecord
 from py_agent.model.tool import Tool
 from py_agent.prompt.envelopes import NonceMaker
@@ -153,12 +155,13 @@ class Turn:
             context = self._context = self._new_context()
             history = await store.history(self.thread)
             context.history = turns_of(history)
+            context.standing += [StandingInstruction(text=text) for text in self._services.config.instructions]
             if self._trace is not None:
                 self._trace.line("history", messages=[message.model_dump(mode="json") for message in history])
             pipelines = self._services.pipelines
             runner = TurnRunner(
                 lambda turn: run_dispatches(turn, pipelines, self._services.tools, self._services.memories),
-                input_pipeline=pipelines.turn_input,
+                input_pipeline=[*pipelines.turn_input, prefetch, recall(self._services.memories)],
                 output_pipeline=pipelines.turn_output,
             )
             await runner.run(context)

@@ -6,11 +6,14 @@ from collections.abc import Callable
 
 from py_agent.agent.pipelines import Pipelines
 from py_agent.context.fit import fit_window
+from py_agent.context.knowledge import knowledge_of
 from py_agent.gates.additions import tell_additions
 from py_agent.gates.cascade import cascade, default_gates
 from py_agent.gates.repeats import forced_outcome, stop_repeats
 from py_agent.gates.terminator import terminator
+from py_agent.model.identity import OWNER
 from py_agent.model.prompt import GenerateOptions
+from py_agent.model.tokenizable import Tokenizable
 from py_agent.model.tool import Tool, ToolArgs, ToolError, ToolRegistry, ToolResult
 from py_agent.planner.book_end import plan_thought, plan_turn
 from py_agent.prompt.conversation import Conversation
@@ -48,8 +51,8 @@ async def _run(turn: TurnContext, pipelines: Pipelines, tools: ToolRegistry) -> 
     fit = fit_window(turn.engine.info().window)
     if turn.config.planner:
         await plan_turn(turn, [tool.name for tool in tools.visible() if not tool.reader], [fit])
-    conversation = Conversation(wording("system", title=turn.config.title), tools=tools.specs(), history=turn.history)
-    conversation.user(_question(turn))
+    conversation = Conversation(_system(turn), tools=tools.specs(), history=turn.history)
+    conversation.user(Tokenizable(lambda _: _question(turn)))
     context = DispatchContext(
         turn=turn,
         purpose="worker",
@@ -85,12 +88,18 @@ def recorded(tool: Tool, record: Callable[..., None]) -> Tool:
     return tool.model_copy(update={"handler": handler})
 
 
+def _system(turn: TurnContext) -> str:
+    owners = [item.text for item in turn.standing if item.author == OWNER]
+    return wording("system", title=turn.config.title, instructions=[" ".join(text.split()) for text in owners])
+
+
 def _question(turn: TurnContext) -> str:
     page = " ".join(break_tokens(turn.page or "").split())[:MAX_PAGE_CHARS]
     return wording(
         "question",
         reader=envelope(turn.question, kind="reader", nonce=turn.nonce()),
         page=page,
+        knowledge=knowledge_of(turn),
         plan=plan_thought(turn.plan) if turn.plan is not None else "",
     )
 

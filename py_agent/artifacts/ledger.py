@@ -22,6 +22,10 @@ class Ledger:
         """Lines of these passages stand in the prompt now. A span without lines shows nothing."""
         self._shown.update(dict.fromkeys(span.passage for span in spans if span.end > span.start))
 
+    def add_whole(self, passages: Iterable[str]) -> None:
+        """These stand in the prompt as a whole: they were fetched before the model asked."""
+        self._shown.update(dict.fromkeys(passages))
+
     @property
     def retrieved(self) -> tuple[str, ...]:
         """Every passage that a tool of this turn brought, in the order in which they came."""

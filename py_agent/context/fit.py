@@ -41,4 +41,4 @@ def fit_window(window: int) -> Middleware[DispatchContext]:
 
 def _tokens(context: DispatchContext) -> int:
     speaks = dialect(context.turn.engine.info().dialect)
-    return count_parts(speaks, speaks.render_parts(context.conversation.prompt()), context.turn.count)
+    return count_parts(speaks, speaks.render_parts(context.conversation.prompt(context)), context.turn.count)

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any, Protocol
 
 from py_agent.model.base import Record
+from py_agent.model.media import MediaKind
 from py_agent.model.prompt import Chunk, GenerateOptions, Prompt
 
 #: Called with (bytes loaded, total bytes or None) while an engine opens.
@@ -23,6 +24,7 @@ class EngineInfo(Record):
             parsed chunks).
         constrained, prefix_reuse, thinking: Whether the engine offers constrained decoding, reuses a common prefix of
             prompts, has a thinking channel.
+        media: Kinds of attachments that it takes.
     """
 
     name: str
@@ -32,6 +34,7 @@ class EngineInfo(Record):
     constrained: bool = False
     prefix_reuse: bool = False
     thinking: bool = False
+    media: tuple[MediaKind, ...] = ()
 
 
 class Engine(Protocol):

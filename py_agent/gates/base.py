@@ -8,6 +8,8 @@ from pydantic import Field
 
 from py_agent.model.base import Record
 from py_agent.model.errors import AgentError
+from py_agent.model.thought import Thought
+from py_agent.model.tokenizable import Tokenizable
 from py_agent.prompt.wording import wording
 from py_agent.runner.contexts import DispatchContext
 from py_agent.runner.events import GateFired
@@ -40,13 +42,15 @@ class Gate(Protocol):
 
 def hold(context: DispatchContext, gate: str, held: Held) -> None:
     """Sends a correction. It lives in this turn's conversation only and is never stored."""
-    text = wording(held.nudge, times=context.correct(gate), **held.values)
+    times = context.correct(gate)
+    text = wording(held.nudge, times=times, **held.values)
     context.turn.emit(GateFired(gate=gate, reason=held.reason))
     context.drop_draft(held.reason)
     if context.proposal is not None:
         settle(context, text)
     else:
-        context.conversation.user(text)
+        nudge = Thought(id=f"nudge-{gate}-{times}", kind="nudge", content=Tokenizable(text))
+        context.conversation.thought(nudge)
 
 
 def settle(context: DispatchContext, text: str) -> None:

@@ -22,6 +22,9 @@ MAX_TURN_SECONDS = 900.0
 #: Passages that one search brings: hit@5 is where the measured retrievers stop gaining per token.
 SEARCH_TOP = 5
 
+#: Memories that stand in a prompt: most readers have fewer, and each costs some twenty tokens.
+RECALL_TOP = 3
+
 #: How long Python may keep the event loop, in milliseconds, in a worker ...
 YIELD_MS_WORKER = 50
 #: ... and on the page's main thread, where a frame is 16 ms.
@@ -35,6 +38,9 @@ class AgentConfig(Record):
         title: What the documentation is called, for the model's instructions.
         planner: Whether a planning dispatch opens each turn.
         max_dispatches: Model requests of one turn at most, the planner's not counted.
+        instructions: The owner's standing instructions; they stand in the system message.
+        prefetch_top: Passages that stand in the prompt before the model asks; 0: none.
+        recall_top: Memories that stand in the prompt, where there is a memory store.
         max_turn_tokens: Tokens of one turn at most, prompts and completions of all its requests; None: no bound.
         max_turn_seconds: Wall time of one turn at most, in seconds; waiting for the reader does not count.
         max_output_tokens: Generation cap of one request, and the part of the window held back for it.
@@ -46,7 +52,10 @@ class AgentConfig(Record):
     model_config = ConfigDict(extra="forbid")
 
     title: str = "this documentation"
+    instructions: tuple[str, ...] = ()
     planner: bool = True
+    prefetch_top: int = Field(default=0, ge=0, le=20)
+    recall_top: int = Field(default=RECALL_TOP, ge=0, le=20)
     max_dispatches: int = Field(default=MAX_DISPATCHES, ge=1)
     max_turn_tokens: int | None = Field(default=None, ge=1)
     max_turn_seconds: float = Field(default=MAX_TURN_SECONDS, gt=0)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from py_agent.model.base import Record
+from py_agent.model.media import Media
 
 Role = Literal["system", "user", "model", "tool"]
 EndReason = Literal["stop", "length", "cancelled"]
@@ -35,12 +36,14 @@ class PromptMessage(Record):
         content: The text, with every control token of the dialect already broken (prompt/envelopes).
         calls: The calls that a ``model`` message made, in order.
         name: For ``tool``: the tool that answered.
+        attachments: Media beside the text; an engine that does not take their kind refuses the prompt.
     """
 
     role: Role
     content: str = ""
     calls: tuple[CallSpec, ...] = ()
     name: str | None = None
+    attachments: tuple[Media, ...] = ()
 
 
 class Prompt(Record):

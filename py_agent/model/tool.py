@@ -157,6 +157,10 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     return cleaned
 
 
+#: What a brief declaration keeps of a schema: names and types. What is out of bounds comes back with the bound in words.
+_BRIEF_KEYS = ("type", "properties", "items", "required", "enum", "anyOf")
+
+
 def _without_descriptions(node: Any, inside_properties: bool = False) -> Any:
     if isinstance(node, list):
         return [_without_descriptions(item) for item in node]
@@ -165,7 +169,7 @@ def _without_descriptions(node: Any, inside_properties: bool = False) -> Any:
     return {
         key: _without_descriptions(value, inside_properties=key == "properties" and not inside_properties)
         for key, value in node.items()
-        if inside_properties or key not in ("description", "default")
+        if inside_properties or key in _BRIEF_KEYS
     }
 
 

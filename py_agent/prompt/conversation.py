@@ -7,8 +7,11 @@ turn runs, so each prompt extends the one before it and an engine can keep what 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from py_agent.model.prompt import CallSpec, Prompt, PromptMessage, ToolSpec
+from py_agent.model.thought import Thought
+from py_agent.model.tokenizable import Tokenizable
 from py_agent.prompt.envelopes import break_in, break_tokens
 
 #: One earlier turn: question and answer.
@@ -36,7 +39,7 @@ class Conversation:
         self._system = PromptMessage(role="system", content=system)
         self._tools = tuple(tools)
         self._thinking = thinking
-        self._turn: list[PromptMessage] = []
+        self._turn: list[PromptMessage | Tokenizable] = []
         self.history = list(history)
 
     @property
@@ -44,9 +47,19 @@ class Conversation:
         """The declared tools."""
         return self._tools
 
-    def user(self, text: str) -> None:
-        """Appends a message of the reader, or of the harness in the reader's place."""
-        self._turn.append(PromptMessage(role="user", content=text))
+    def user(self, text: str | Tokenizable) -> None:
+        """Appends a message of the reader, or of the harness in the reader's place.
+
+        A dynamic text is worked out when the next prompt is put together, and stays as it is from then on.
+        """
+        if isinstance(text, Tokenizable) and not text.is_static:
+            self._turn.append(text)
+        else:
+            self._turn.append(PromptMessage(role="user", content=str(text)))
+
+    def thought(self, thought: Thought) -> None:
+        """Appends a thought in the first person, in the reader's place: it is the last thing the model reads."""
+        self.user(thought.content)
 
     def model(self, text: str, calls: Iterable[CallSpec] = ()) -> None:
         """Appends what the model said, its tokens broken: it may be quoting some. Its thoughts do not come back."""
@@ -57,7 +70,18 @@ class Conversation:
         """Appends the result of a call."""
         self._turn.append(PromptMessage(role="tool", name=name, content=text))
 
-    def prompt(self) -> Prompt:
-        """What the engine gets now."""
-        earlier = [message for turn in self.history for message in turn]
-        return Prompt(messages=(self._system, *earlier, *self._turn), tools=self._tools, thinking=self._thinking)
+    def prompt(self, context: Any = None) -> Prompt:
+        """What the engine gets now.
+
+        Args:
+            context: The running dispatch's, for dynamic texts; None: they fall back to what they are without one.
+
+        Raises:
+            TokenizableError: A dynamic text could not be worked out.
+        """
+        for at, item in enumerate(self._turn):
+            if isinstance(item, Tokenizable):
+                self._turn[at] = PromptMessage(role="user", content=item.render(context))
+        said = tuple(item for item in self._turn if isinstance(item, PromptMessage))
+        earlier = tuple(message for turn in self.history for message in turn)
+        return Prompt(messages=(self._system, *earlier, *said), tools=self._tools, thinking=self._thinking)

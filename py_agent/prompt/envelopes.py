@@ -26,7 +26,7 @@ _TOKEN = re.compile(
         \| [\w"'./:-]{1,40} \|? >
       | /? [\w"'./:-]{1,40} \| >
       | /? (?:start_of_turn|end_of_turn|bos|eos|pad|unk|mask|s|think|tool_call|tool_response|
-             start_of_image|end_of_image|image_soft_token|unused\d+) >
+             tools|im_start|im_end|endoftext|start_of_image|end_of_image|image_soft_token|unused\d+) >
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -77,7 +77,7 @@ def envelope(text: str, *, kind: str, nonce: str) -> str:
     return f"[{kind} {nonce}]\n{break_tokens(text)}\n[/{kind} {nonce}]"
 
 
-_OPEN = re.compile(r"^\[(\w+) ([0-9a-f]{4,32})\]\n", re.MULTILINE)
+_OPEN = re.compile(r"^\[(\w+(?: [\w-]+)?) ([0-9a-f]{4,32})\]\n", re.MULTILINE)
 
 
 def open_envelopes(text: str) -> Iterator[tuple[str, str]]:

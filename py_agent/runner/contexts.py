@@ -11,10 +11,13 @@ from py_agent.engines.base import Engine
 from py_agent.model.clock import Clock, Offset, utc_now, zone_offset
 from py_agent.model.config import AgentConfig
 from py_agent.model.gate import GateAnswer, GateRequest
+from py_agent.model.instruction import StandingInstruction
+from py_agent.model.memory import Memory
 from py_agent.model.passage import Passage
 from py_agent.model.plan import Plan
 from py_agent.model.prompt import GenerateOptions
 from py_agent.model.record import Source, StoredThought, TurnStatus
+from py_agent.model.retrievable import Retrievable
 from py_agent.model.tool import ToolRegistry
 from py_agent.model.tool_call import ToolCall
 from py_agent.prompt.conversation import Conversation, HistoryTurn
@@ -49,6 +52,7 @@ class TurnContext:
         question: The reader's words, as typed.
         page: Address of the page that the reader is on, if the widget told.
         history: Earlier turns of the thread, oldest first.
+        retrievables, memories, standing: What stands in the prompt without the model having asked.
         plan: None until the planner has run, and where it gave up.
         calls: Executed tool calls, in order.
         thoughts: What the record of the turn keeps of the model's thoughts.
@@ -82,6 +86,9 @@ class TurnContext:
     zone_offset: Offset = zone_offset
     started: float = field(default_factory=time.perf_counter)
     history: list[HistoryTurn] = field(default_factory=list)
+    retrievables: list[Retrievable] = field(default_factory=list)
+    memories: list[Memory] = field(default_factory=list)
+    standing: list[StandingInstruction] = field(default_factory=list)
     plan: Plan | None = None
     calls: list[ToolCall] = field(default_factory=list)
     thoughts: list[StoredThought] = field(default_factory=list)

@@ -7,8 +7,9 @@ import time
 from contextlib import aclosing
 from typing import Any, Literal, cast
 
+from py_agent.engines.base import EngineInfo
 from py_agent.model.errors import AgentError, EngineError
-from py_agent.model.prompt import Chunk, EndReason, Usage
+from py_agent.model.prompt import Chunk, EndReason, Prompt, Usage
 from py_agent.prompt.dialects import count_parts, dialect
 from py_agent.prompt.draft import DraftReader
 from py_agent.prompt.splitter import Output, StreamSplitter
@@ -59,7 +60,8 @@ class _Request:
 
     async def run(self) -> Output:
         turn = self._context.turn
-        prompt = self._context.conversation.prompt()
+        prompt = self._context.conversation.prompt(self._context)
+        _refuse_media(prompt, turn.engine.info())
         parts = self._dialect.render_parts(prompt)
         rendered = "".join(parts)
         self._prompt_tokens = count_parts(self._dialect, parts, turn.count)
@@ -133,6 +135,21 @@ class _Request:
 
     def _ms(self) -> float:
         return (time.perf_counter() - self._started) * 1_000
+
+
+def _refuse_media(prompt: Prompt, info: EngineInfo) -> None:
+    """What an engine cannot take must not be left out silently.
+
+    Raises:
+        EngineError: ``refused``: there is an attachment of a kind that it does not take.
+    """
+    kinds = {media.kind for message in prompt.messages for media in message.attachments} - set(info.media)
+    if kinds:
+        raise EngineError(
+            f"The engine {info.name} takes no {' and no '.join(sorted(kinds))}.",
+            hint="Ask with text only, or choose a model that takes it.",
+            code="refused",
+        )
 
 
 def _checked(splitter: StreamSplitter, native: list[Chunk], raw: list[str], reason: str | None) -> Output:

@@ -62,7 +62,7 @@ def _declarations(tools: tuple[ToolSpec, ...]) -> str:
         return ""
     from py_agent.prompt.wording import wording
 
-    lines = [_json({"type": "function", "function": tool.model_dump(mode="json")}) for tool in tools]
+    lines = [json.dumps(tool.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":")) for tool in tools]
     return "\n\n" + wording("chatml_tools", tools=lines)
 
 
