@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import sys
 import tempfile
 import threading
@@ -15,6 +16,7 @@ from typing import Any, BinaryIO, cast
 import click
 
 from py_agent.agent import DocsAgent
+from py_agent.engines.base import Engine
 from py_agent.engines.extractive import ExtractiveEngine
 from py_agent.evals.answers import read_answers, score
 from py_agent.evals.answers import read_questions as read_labelled
@@ -224,16 +226,31 @@ def _show(result: SearchResult, searcher: IndexSearcher) -> None:
 @main.command()
 @click.argument("index", type=_FOLDER)
 @click.argument("question")
-@click.option("--engine", type=click.Choice(["extractive"]), default="extractive", show_default=True)
+@click.option("--engine", type=click.Choice(["extractive", "openai"]), default="extractive", show_default=True)
+@click.option("--base-url", default="", help="For openai: address of the API, up to and including /v1.")
+@click.option("--model", default="", help="For openai: the model's name there; by default the first that it lists.")
+@click.option("--window", default=8_192, show_default=True, type=click.IntRange(1_024), help="For openai: in tokens.")
 @click.option("--db", default=":memory:", show_default=True, help="SQLite file that keeps the conversation.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.option("--trace", type=_FOLDER, help="Write every event, prompts and completions included, as JSON lines.")
-def ask(index: Path, question: str, engine: str, db: str, as_json: bool, trace: Path | None) -> None:
-    """Ask QUESTION of the folder INDEX: the whole harness, in the terminal."""
-    del engine  # one choice so far
+def ask(
+    index: Path,
+    question: str,
+    engine: str,
+    base_url: str,
+    model: str,
+    window: int,
+    db: str,
+    as_json: bool,
+    trace: Path | None,
+) -> None:
+    """Ask QUESTION of the folder INDEX: the whole harness, in the terminal.
+
+    With the engine openai the variable PY_AGENT_API_KEY, if it is set, is sent as the key.
+    """
     if not question.strip():
         raise ConfigError("The question is empty.", hint="Ask something.", code="bad_input")
-    end = asyncio.run(_ask(index, question, db, trace))
+    end = asyncio.run(_ask(index, question, _engine(engine, base_url, model, window), db, trace))
     if as_json:
         click.echo(json.dumps({"question": question, **end.model_dump(mode="json")}, ensure_ascii=False))
     else:
@@ -242,7 +259,19 @@ def ask(index: Path, question: str, engine: str, db: str, as_json: bool, trace: 
         raise SystemExit(1)
 
 
-async def _ask(index: Path, question: str, db: str, trace: Path | None) -> TurnEnd:
+def _engine(name: str, base_url: str, model: str, window: int) -> Engine:
+    if name == "extractive":
+        return ExtractiveEngine()
+    if not base_url:
+        raise ConfigError("The engine openai needs a server.", hint="Give its address: --base-url http://HOST/v1.")
+    from py_agent.engines.http import HttpxPort
+    from py_agent.engines.openai import OpenAiEngine, OpenAiSettings
+
+    key = os.environ.get("PY_AGENT_API_KEY", "")
+    return OpenAiEngine(HttpxPort(), OpenAiSettings(base_url=base_url, model=model, window=window, api_key=key))
+
+
+async def _ask(index: Path, question: str, engine: Engine, db: str, trace: Path | None) -> TurnEnd:
     searcher = await load_index(index)
     store = Store(SqliteConnection(db))
     try:
@@ -250,7 +279,6 @@ async def _ask(index: Path, question: str, db: str, trace: Path | None) -> TurnE
             await store.open()
             spool = MemorySpool()
             await sweep(store, spool)
-            engine = ExtractiveEngine()
             await engine.open()
             config = AgentConfig(title=searcher.manifest.title)
             agent = DocsAgent(engine, searcher, store, spool, config, tracing=tracing)

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from py_agent.cli import main
 from py_agent.trace.lines import decode
+from tests import sse_server as sse
 from tests.sites import html_page, make_site
 
 PAGES = {
@@ -207,3 +208,16 @@ def test_a_file_that_cannot_be_read_is_reported(site: Path, tmp_path: Path) -> N
     (site / "loop.html").symlink_to("loop.html")  # unreadable for root too, who may read every real file
     output = run("index", site, "--out", tmp_path / "out").output
     assert "skipped: loop.html: cannot be read" in output
+
+
+def test_ask_asks_a_model_behind_an_endpoint(index: Path) -> None:
+    end = {"index": 0, "function": {"name": "say_i_dont_know", "arguments": '{"reason": "Not there."}'}}
+    answer = sse.raw((sse.event({"tool_calls": [end]}) + sse.event({}, "tool_calls")).encode())
+    with sse.SseServer(answer) as server:
+        result = run("ask", index, "What is the cache?", "--engine", "openai", "--base-url", server.url, "--json")
+        assert json.loads(result.output)["status"] == "abstained"
+        assert server.asked[-1]["messages"][-1]["content"].startswith("[reader ")
+    missing = run("ask", index, "What is the cache?", "--engine", "openai")
+    assert (missing.exit_code, "--base-url" in missing.output) == (1, True)
+    nobody = run("ask", index, "What is the cache?", "--engine", "openai", "--base-url", "http://127.0.0.1:9/v1")
+    assert (nobody.exit_code, "127.0.0.1:9" in nobody.output) == (1, True)

@@ -21,8 +21,10 @@ import { PyAgentError } from "./errors.js";
  * @property {string} greeting
  * @property {"right" | "left"} position
  * @property {"worker" | "main"} harness
- * @property {"extractive" | "litert"} engine
+ * @property {"extractive" | "litert" | "openai"} engine
  * @property {string | null} modelUrl absolute
+ * @property {string | null} baseUrl absolute
+ * @property {string} modelName
  * @property {"CPU" | "GPU" | "GPU_ARTISAN"} backend
  * @property {number} window
  */
@@ -69,14 +71,28 @@ export const SETTINGS = Object.freeze({
   },
   engine: {
     type: "choice",
-    choices: ["extractive", "litert"],
+    choices: ["extractive", "litert", "openai"],
     default: "extractive",
-    description: "What answers: `extractive` quotes the best passages without a model, `litert` runs the model at `modelUrl`.",
+    description:
+      "What answers: `extractive` quotes the best passages without a model, `litert` runs the model at `modelUrl`, `openai` sends " +
+      "questions and passages to the server at `baseUrl`.",
   },
   modelUrl: {
     type: "url",
     default: null,
     description: "Address of a .litertlm file, needed by the engine `litert`. Relative to the page.",
+  },
+  baseUrl: {
+    type: "url",
+    default: null,
+    description:
+      "Address of an OpenAI-compatible API, up to and including /v1, needed by the engine `openai`. The dialog names its host before " +
+      "the first question. There is no setting for a key: every reader could read it.",
+  },
+  modelName: {
+    type: "text",
+    default: "",
+    description: "Name of the model on that server; empty: the first that it lists.",
   },
   backend: {
     type: "choice",
@@ -125,6 +141,9 @@ export function readOptions(options, base, name = (key) => `"${key}"`) {
   }
   if (config.engine === "litert" && config.modelUrl === null) {
     throw bad(`The engine "litert" needs a model.`, `Set ${name("modelUrl")} to the address of a .litertlm file.`);
+  }
+  if (config.engine === "openai" && config.baseUrl === null) {
+    throw bad(`The engine "openai" needs a server.`, `Set ${name("baseUrl")} to the address of its API, ending in /v1.`);
   }
   return /** @type {Config} */ (/** @type {unknown} */ (config));
 }

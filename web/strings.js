@@ -21,6 +21,8 @@ export const TEXT = Object.freeze({
   related: "Passages that may help",
   noModel: "Search answers, no model: what you read is quoted from these docs.",
   model: (/** @type {string} */ name) => `Answers are written by ${name} in your browser and can be wrong. Check the sources.`,
+  remote: (/** @type {string} */ host, /** @type {string} */ name) =>
+    `Your questions leave this device: they are sent to ${host}, where ${name || "a model"} answers them. Answers can be wrong. Check the sources.`,
   loading: "Getting ready…",
   ready: "Ready for questions.",
   waiting: "This chat is open in another tab. Search works here; answers do when that tab is closed.",

@@ -49,8 +49,12 @@ export class Widget {
       onClose: () => this.close(),
       onRetry: () => this.session.retry(),
     });
-    const { index, engine, modelUrl, backend, window, harness } = config;
-    this.session = new Session(assets, { index, engine, modelUrl, backend, window, harness }, (state) => this.#onState(state));
+    const { index, engine, modelUrl, baseUrl, modelName, backend, window, harness } = config;
+    const settings = { index, engine, modelUrl, baseUrl, modelName, backend, window, harness };
+    this.session = new Session(assets, settings, (state) => this.#onState(state));
+    // Where questions go must be known before the first is asked.
+    this.remote = engine === "openai" && baseUrl ? new URL(baseUrl).host : "";
+    if (this.remote) this.panel.footnote.textContent = TEXT.remote(this.remote, modelName);
     this.unwatch = watchPageLife(this.session);
   }
 
@@ -230,7 +234,8 @@ export class Widget {
     if (state === "waiting") panel.announcer.say(TEXT.waiting);
     if (state === "ready") {
       panel.setNotice();
-      panel.footnote.textContent = engine?.model ? TEXT.model(engine.model) : TEXT.noModel;
+      const local = engine?.model ? TEXT.model(engine.model) : TEXT.noModel;
+      panel.footnote.textContent = this.remote ? TEXT.remote(this.remote, engine?.model ?? "") : local;
       if (!this.#running) panel.announcer.say(TEXT.ready);
       if (!this.#shown) void this.#showStored();
     }

@@ -89,8 +89,10 @@ export const STORAGE_REPLIES = Object.freeze({
  * What the site's owner chose, checked by web/config.js, addresses absolute.
  * @typedef {object} SessionConfig
  * @property {string} index   the manifest's URL
- * @property {"extractive" | "litert"} engine
+ * @property {"extractive" | "litert" | "openai"} engine
  * @property {string | null} modelUrl
+ * @property {string | null} baseUrl
+ * @property {string} modelName
  * @property {"CPU" | "GPU" | "GPU_ARTISAN"} backend
  * @property {number} window  context window in tokens
  * @property {"worker" | "main"} harness

@@ -140,6 +140,12 @@ def _engine(bridge: Any, settings: dict[str, Any]) -> Engine:
                 window=settings["window"],
             ),
         )
+    if settings["engine"] == "openai":
+        from py_agent.browser.fetch import FetchPort
+        from py_agent.engines.openai import OpenAiEngine, OpenAiSettings
+
+        remote = OpenAiSettings(base_url=settings["baseUrl"], model=settings["modelName"], window=settings["window"])
+        return OpenAiEngine(FetchPort(), remote)
     # Imported only where it is used: a page with a model does without its bytes in memory.
     from py_agent.engines.extractive import ExtractiveEngine
 

@@ -147,6 +147,7 @@ class DispatchContext:
         output: The completion of this iteration, taken apart; None before the engine has run.
         proposal: The terminal call of this iteration, if there was one.
         folded: The iteration in which the model was told to stop calling and to answer; None: it was not.
+        bad_calls: Calls of the model that the engine itself could not read.
         corrections: How often each gate has corrected, by gate: no nudge comes twice in the same words.
     """
 
@@ -163,6 +164,7 @@ class DispatchContext:
     ran: list[ToolCall] = field(default_factory=list)
     drafted: bool = False
     folded: int | None = None
+    bad_calls: int = 0
     corrections: dict[str, int] = field(default_factory=dict)
 
     @property

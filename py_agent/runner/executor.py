@@ -7,10 +7,11 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from py_agent.model.errors import StorageError
+from py_agent.model.errors import EngineError, StorageError
 from py_agent.model.prompt import CallSpec
 from py_agent.model.tool import Tool, ToolError, ToolResult
 from py_agent.model.tool_call import ToolCall, checksum
+from py_agent.prompt.output import Output
 from py_agent.prompt.wording import wording
 from py_agent.runner.admission import admit, ask_first
 from py_agent.runner.contexts import DispatchContext, Proposal
@@ -35,7 +36,7 @@ async def execute(context: DispatchContext) -> None:
     Raises:
         AgentError: What the engine or the index raised. What a tool raised goes to the model.
     """
-    output = await generate(context)
+    output = await _generate(context)
     context.output = output
     if output.thinking and context.purpose == "worker":
         context.turn.stash.setdefault("thinking", []).append(output.thinking)
@@ -53,6 +54,21 @@ async def execute(context: DispatchContext) -> None:
         else:
             side_by_side.append(call)
     await _run(context, side_by_side)
+
+
+async def _generate(context: DispatchContext) -> Output:
+    """A completion. An engine that could not read a call of its model is asked once more, with the reason.
+
+    Raises:
+        AgentError: As ``generate``; ``bad_call`` the second time.
+    """
+    try:
+        return await generate(context)
+    except EngineError as error:
+        if error.code != "bad_call" or context.bad_calls:
+            raise
+        context.bad_calls += 1
+        return Output(bad_calls=[error.message])
 
 
 @dataclass

@@ -85,6 +85,8 @@ class Client:
             "index": index or f"{agent}index/manifest.json",
             "engine": "extractive",
             "modelUrl": None,
+            "baseUrl": None,
+            "modelName": "",
             "backend": "CPU",
             "window": 512,
             "harness": harness,

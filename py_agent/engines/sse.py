@@ -1,0 +1,40 @@
+"""Server-sent events, as the HTML standard defines them: lines of ``field: value``, an empty line ends an event."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import AsyncIterator
+
+#: Characters of one event at most: a server that sends more without an end is none of ours.
+MAX_EVENT_CHARS = 1_000_000
+
+
+class EventTooLong(ValueError):
+    """An event has no end."""
+
+
+async def events(body: AsyncIterator[bytes]) -> AsyncIterator[str]:
+    """The ``data`` of each event. Pieces may be cut anywhere, also inside a character.
+
+    Raises:
+        EventTooLong: An event is longer than ``MAX_EVENT_CHARS``.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    pending = ""
+    data: list[str] = []
+    async for piece in body:
+        pending += decoder.decode(piece)
+        if len(pending) > MAX_EVENT_CHARS:
+            raise EventTooLong
+        # A carriage return at the very end may be the first half of a line end.
+        held = "\r" if pending.endswith("\r") else ""
+        lines = (pending[:-1] if held else pending).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        pending = lines.pop() + held
+        for line in lines:
+            if not line:
+                if data:
+                    yield "\n".join(data)
+                data = []
+            elif line.startswith("data:"):
+                data.append(line[5:].removeprefix(" "))
+    # What has no empty line behind it is no event: the stream was cut in it.
