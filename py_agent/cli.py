@@ -30,8 +30,8 @@ from py_agent.site.load import load_index
 from py_agent.site.read import Skipped, find_files, read_site
 from py_agent.site.serve import SiteServer
 from py_agent.storage.keys import sweep, trace_key
-from py_agent.storage.spool import MemorySpool
-from py_agent.storage.sqlite import SqliteConnection
+from py_agent.storage.spool import FolderSpool, MemorySpool
+from py_agent.storage.sqlite import open_database
 from py_agent.storage.store import Store
 from py_agent.trace.lines import decode
 from py_agent.trace.tracing import Tracing
@@ -225,7 +225,12 @@ def _show(result: SearchResult, searcher: IndexSearcher) -> None:
 @click.argument("index", type=_FOLDER)
 @click.argument("question")
 @click.option("--engine", type=click.Choice(["extractive"]), default="extractive", show_default=True)
-@click.option("--db", default=":memory:", show_default=True, help="SQLite file that keeps the conversation.")
+@click.option(
+    "--db",
+    default=":memory:",
+    show_default=True,
+    help="SQLite file that keeps the conversation; large results go into the folder FILE-spool.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.option("--trace", type=_FOLDER, help="Write every event, prompts and completions included, as JSON lines.")
 def ask(index: Path, question: str, engine: str, db: str, as_json: bool, trace: Path | None) -> None:
@@ -244,11 +249,14 @@ def ask(index: Path, question: str, engine: str, db: str, as_json: bool, trace: 
 
 async def _ask(index: Path, question: str, db: str, trace: Path | None) -> TurnEnd:
     searcher = await load_index(index)
-    store = Store(SqliteConnection(db))
+    connection, notice = open_database(db)
+    if notice:
+        click.echo(notice, err=True)
+    store = Store(connection)
     try:
         with _trace_to(trace) as tracing:
             await store.open()
-            spool = MemorySpool()
+            spool = MemorySpool() if db == ":memory:" else FolderSpool(f"{db}-spool")
             await sweep(store, spool)
             engine = ExtractiveEngine()
             await engine.open()

@@ -34,7 +34,8 @@ const FAULTS = [1, 8, 11, 26];
 const CHECKED_BYTES = 64_000_000;
 
 /** The search index is made from other tables, so a broken one can be made again. */
-const BROKEN_INDEX = /(?:malformed inverted index|unable to validate the inverted index) for FTS5 table main\.(\w+)/;
+const BROKEN_INDEX = /(?:malformed|unable to validate the) inverted index for FTS5 table/;
+const INDEXES = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%fts5%'";
 
 export const NOT_KEPT = "This browser gives the site no storage (a private window?), so the conversation is not kept.";
 
@@ -158,9 +159,8 @@ function faultsOf(db, thorough) {
   const look = () =>
     db.selectValues(thorough ? "PRAGMA integrity_check" : "PRAGMA quick_check").filter((/** @type {string} */ line) => line !== "ok");
   const faults = look();
-  const tables = faults.map((/** @type {string} */ line) => BROKEN_INDEX.exec(line)?.[1]);
-  if (!faults.length || !tables.every(Boolean)) return faults;
-  for (const table of tables) db.exec(`INSERT INTO ${table} (${table}) VALUES ('rebuild')`);
+  if (!faults.every((/** @type {string} */ line) => BROKEN_INDEX.test(line)) || !(faults.length || thorough)) return faults;
+  for (const table of db.selectValues(INDEXES)) db.exec(`INSERT INTO ${table} (${table}) VALUES ('rebuild')`);
   return look();
 }
 

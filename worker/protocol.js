@@ -13,7 +13,8 @@ export const SESSION_REQUESTS = Object.freeze({
   //                                            then result: {answer, sources, related, status}; each source has an absolute `link`
   stop: ["id", "ask"], //                       ask: the id of the ask to stop
   search: ["id", "query", "top"], //            result: {query, hits: [{passage, score}], missing, repaired}
-  thread: ["id"], //                            result: {thread, messages, kept, notice}: the latest thread, empty if none
+  thread: ["id"], //                            result: {thread, messages, kept, notice}: the latest thread, empty if none; each message has
+  //                                            feedback: {verdict, text} or null; notice: what the reader must know about what is stored, or empty
   new_thread: ["id"], //                        result as `thread`
   threads: ["id", "top", "cursor"], //          result: {threads: [{id, title, created_at, updated_at, messages}], next}; cursor: `next` of the page before, or null
   open_thread: ["id", "thread"], //             result as `thread`

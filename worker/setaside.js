@@ -121,7 +121,8 @@ export class SetAside {
  */
 function isWhole(header) {
   const view = new DataView(header.buffer);
-  if (!(view.getUint32(HEADER.path) & HAS_DIGEST)) return header[0] !== 0 && view.getUint32(HEADER.digest) === 0;
+  if (header[0] === 0) return false; // it has data and no name
+  if (!(view.getUint32(HEADER.path) & HAS_DIGEST)) return view.getUint32(HEADER.digest) === 0;
   let [first, second] = [0xdeadbeef, 0x41c6ce57];
   for (const byte of header.subarray(0, HEADER.digest)) {
     first = Math.imul(first ^ byte, 2654435761);

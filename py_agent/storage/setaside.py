@@ -18,8 +18,8 @@ ASIDE = ".set-aside-"
 #: What follows the name of a file that a statement found damaged: the next start looks closer.
 MARK = ".damaged"
 
-#: Bytes up to which a file is read through at every start. It takes about 25 ms for 10 MB; a larger file is read through
-#: once a statement has found damage.
+#: Bytes up to which a file is read through at every start. It takes about 25 ms for 10 MB; a larger file is read
+#: through once a statement has found damage.
 CHECKED_BYTES = 64_000_000
 
 #: What a database consists of besides its main file.
@@ -28,9 +28,8 @@ COMPANIONS = ("-wal", "-journal", "-shm")
 #: SQLite's primary result codes for a file that is no database of this or any other version, or a broken one.
 _FAULTS = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
-_BROKEN_INDEX = re.compile(
-    r"(?:malformed inverted index|unable to validate the inverted index) for FTS5 table main\.(\w+)"
-)
+_BROKEN_INDEX = re.compile(r"(?:malformed|unable to validate the) inverted index for FTS5 table")
+_INDEXES = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%fts5%'"
 
 NOTICE = (
     "Your earlier conversations could not be read: the file that holds them is damaged. They were set aside as {aside},"
@@ -98,13 +97,14 @@ def _is_broken(db: sqlite3.Connection, path: Path, *, thorough: bool) -> bool:
         check = "schema_version"
     try:
         faults = _faults(db, check)
-        indexes = [match[1] for fault in faults if (match := _BROKEN_INDEX.search(fault))]
-        if faults and len(indexes) == len(faults):
-            # The search index is made from the messages: it is made again, and nothing is lost.
-            for table in indexes:
+        if not all(map(_BROKEN_INDEX.search, faults)):
+            return True
+        if faults or thorough:
+            # What is left is the search index. It is made from the messages: it is made again, and nothing is lost.
+            for (table,) in db.execute(_INDEXES).fetchall():
                 db.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
-            faults = _faults(db, check)
-        return bool(faults)
+            return bool(_faults(db, check))
+        return False
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _FAULTS:
             return True

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from py_agent.model.errors import StorageError
 from py_agent.storage.base import Row, Statement
-from py_agent.storage.setaside import forget_copies, mark_damaged
+from py_agent.storage.setaside import forget_copies, mark_damaged, rescue
 
 #: Seconds to wait for another process that writes to the same file.
 BUSY_TIMEOUT_S: Final = 3.0
@@ -112,3 +112,16 @@ class SqliteConnection:
         if name == "damaged" and self._path != ":memory:":
             mark_damaged(Path(self._path))
         return StorageError(f"The database {self._path} refused: {error}.", hint=hint, code=name)
+
+
+def open_database(path: str | Path) -> tuple[SqliteConnection, str]:
+    """Opens a file that may be broken: it is then set aside, and a new one begun.
+
+    Returns:
+        The connection, and what to tell the reader; empty if all is well.
+
+    Raises:
+        StorageError: As ``Connection.execute``; ``full`` when there is no space for the copy.
+    """
+    notice = "" if str(path) == ":memory:" else rescue(Path(path))
+    return SqliteConnection(path), notice

@@ -1,5 +1,5 @@
 """The store over any ``Connection``. Here: what turns write and read. Its other parts: ``threads.py``, ``memories.py``,
-``traces.py``; what takes store and spool together: ``deletion.py``, ``export.py``, ``importing.py``.
+``traces.py``; what takes store and spool together: ``deletion.py``, ``export.py``.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from py_agent.model.record import (
+    Feedback,
     Source,
     StoredArtifact,
     StoredMessage,
@@ -24,7 +25,16 @@ from py_agent.storage.tables import new_id
 from py_agent.storage.threads import Threads, title_of
 from py_agent.storage.traces import Traces
 
-__all__ = ["Store", "artifact_insert", "call_insert", "message_insert", "new_id", "thought_insert"]
+__all__ = [
+    "Store",
+    "artifact_insert",
+    "call_insert",
+    "feedback_insert",
+    "message_insert",
+    "new_id",
+    "thought_insert",
+    "thread_insert",
+]
 
 _INSERT_THREAD = "INSERT OR IGNORE INTO threads (id, created_at, updated_at) VALUES (?, ?, ?)"
 _TOUCH_THREAD = "UPDATE threads SET updated_at = max(updated_at, ?) WHERE id = ?"
@@ -151,6 +161,19 @@ class Store(Threads, Memories, Traces):
     async def close(self) -> None:
         """Closes the connection. Closing twice is allowed."""
         await self._db.close()
+
+
+def thread_insert(thread: str, title: str, created_at: int, updated_at: int) -> Statement:
+    """The statement that stores a thread."""
+    insert = "INSERT INTO threads (id, title, created_at, updated_at) VALUES (?, ?, ?, ?)"
+    return insert, (thread, title, created_at, updated_at)
+
+
+def feedback_insert(feedback: Feedback) -> Statement:
+    """The statement that stores what the reader thinks of an answer."""
+    return "INSERT INTO feedback (message, verdict, text, created_at) VALUES (?, ?, ?, ?)", tuple(
+        feedback.model_dump().values()
+    )
 
 
 def message_insert(message: StoredMessage) -> Statement:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -51,10 +53,13 @@ _ALL_TABLES = (
     "instructions",
     "kv",
 )
+_NOTE = "INSERT OR REPLACE INTO kv (key, value) VALUES (?, '')"
+_WITH_IDS = ("threads", "messages", "tool_calls", "thoughts")
+_WITH_TURNS = ("messages", "tool_calls", "thoughts", "artifacts", "traces")
 _OF_A_THREAD = ("traces", "artifacts", "thoughts", "tool_calls", "messages")
 
 _WORD = re.compile(r"\w+")
-# Scripts that put no spaces between words: the index has whole runs of them, so a part of a run is looked for in the text.
+# Scripts that put no spaces between words: the index has whole runs of them, so parts are looked for in the text.
 _NO_SPACES = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff]"
@@ -116,6 +121,33 @@ class Threads(Tables):
         """Ids of all turns of a thread."""
         return [str(row["turn"]) for row in await self._db.execute(_TURNS, (thread,)) if row["turn"]]
 
+    async def turns_of_rows(self, thread: str) -> dict[str, str]:
+        """The turn of each tool call and thought of a thread, by id."""
+        rows = await self._db.execute(
+            "SELECT id, turn FROM tool_calls WHERE thread = ?1"
+            " UNION ALL SELECT id, turn FROM thoughts WHERE thread = ?1",
+            (thread,),
+        )
+        return {str(row["id"]): str(row["turn"]) for row in rows}
+
+    async def any_taken(self, ids: Sequence[str], turns: Sequence[str]) -> bool:
+        """Whether a row has one of the ids, or belongs to one of the turns."""
+        places = [(f"{table} WHERE id", ids) for table in _WITH_IDS]
+        places += [(f"{table} WHERE turn", turns) for table in _WITH_TURNS]
+        for place, wanted in places:
+            sql = f"SELECT 1 FROM {place} IN (SELECT value FROM json_each(?)) LIMIT 1"
+            if await self._db.execute(sql, (json.dumps(wanted),)):
+                return True
+        return False
+
+    async def commit_import(self, statements: Sequence[Statement], noted: Sequence[str]) -> None:
+        """Writes the rows of a file and drops the notes of ``note_pending``, in ONE transaction."""
+        await self._db.transaction([*statements, *(("DELETE FROM kv WHERE key = ?", (key,)) for key in noted)])
+
+    async def note_pending(self, keys: Sequence[str]) -> None:
+        """Notes what the next start is to delete, should this one not come to its end."""
+        await self._db.transaction([(_NOTE, (key,)) for key in keys])
+
     async def search_threads(self, query: str, top: int = 20) -> list[ThreadHit]:
         """Threads in which all words of ``query`` stand, in one message or in the title; the best first.
 
@@ -126,7 +158,7 @@ class Threads(Tables):
             query: The reader's words.
             top: Threads at most, and never more than ``MAX_THREADS``.
         """
-        words = _WORD.findall(query.replace("_", " "))[:MAX_QUERY_WORDS]
+        words = _WORD.findall(unicodedata.normalize("NFC", query).replace("_", " "))[:MAX_QUERY_WORDS]
         if not words:
             return []
         found: dict[str, ThreadHit] = {}
@@ -183,7 +215,7 @@ class Threads(Tables):
         first: list[Statement] = []
         if await self._deletes_words():
             first = [("INSERT INTO messages_fts (messages_fts, rank) VALUES ('secure-delete', 1)", ())]
-        notes: list[Statement] = [("INSERT OR REPLACE INTO kv (key, value) VALUES (?, '')", (key,)) for key in pending]
+        notes: list[Statement] = [(_NOTE, (key,)) for key in pending]
         await self._db.transaction([*first, *statements, *notes])
 
     async def pending(self) -> list[str]:
