@@ -229,7 +229,7 @@ def _show(result: SearchResult, searcher: IndexSearcher) -> None:
     "--db",
     default=":memory:",
     show_default=True,
-    help="SQLite file that keeps the conversation; large results go into the folder FILE-spool.",
+    help="SQLite file that keeps the conversation.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.option("--trace", type=_FOLDER, help="Write every event, prompts and completions included, as JSON lines.")

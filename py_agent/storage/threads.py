@@ -187,11 +187,11 @@ class Threads(Tables):
         )
 
     async def _titles_with(self, words: Sequence[str]) -> list[Row]:
-        likes = " AND ".join("title LIKE ? ESCAPE '\\'" for _ in words)
+        likes = " AND ".join("' ' || title LIKE ? ESCAPE '\\'" for _ in words)
         return await self._db.execute(
             "SELECT id AS thread, title, NULL AS message, NULL AS role, '' AS content, created_at, NULL AS snippet"
             f" FROM threads WHERE {likes} ORDER BY updated_at DESC LIMIT ?",
-            (*map(_like, words), MAX_THREADS),
+            (*(_like(word if _NO_SPACES.search(word) else f" {word}") for word in words), MAX_THREADS),
         )
 
     async def remove_thread(self, thread: str, prefixes: Sequence[str]) -> None:
