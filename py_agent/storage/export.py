@@ -248,16 +248,17 @@ async def _artifacts(store: Store, spool: Spool, thread: str) -> list[_Artifact]
     left = MAX_EXPORTED_BYTES
     files = []
     for artifact in await store.artifacts(thread):
-        data = None
+        data, size = None, artifact.bytes
         if artifact.bytes <= left:
             try:
                 content = await spool.read(artifact.key)
             except KeyError:  # it is gone, and the file says so
                 content = None
             if content is not None:
-                left -= len(content)
+                size = len(content)
+                left -= size
                 data = base64.b64encode(content).decode()
-        files.append(_Artifact(data=data, **artifact.model_dump(exclude={"thread"})))
+        files.append(_Artifact(data=data, bytes=size, **artifact.model_dump(exclude={"thread", "bytes"})))
     return files
 
 

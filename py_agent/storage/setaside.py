@@ -123,14 +123,14 @@ def _faults(db: sqlite3.Connection, check: str) -> list[str]:
 def _copy(path: Path) -> Path:
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     aside, number = path.with_name(f"{path.name}{ASIDE}{stamp}"), 1
-    while aside.exists():
-        number += 1
-        aside = path.with_name(f"{path.name}{ASIDE}{stamp}.{number}")
     written: list[Path] = []
     try:
+        while aside.exists():
+            number += 1
+            aside = path.with_name(f"{path.name}{ASIDE}{stamp}.{number}")
         for end in ("", "-wal", "-journal"):
             source = path.with_name(path.name + end)
-            if source.exists():
+            if source.exists() and (not end or source.stat().st_size):
                 written.append(aside.with_name(aside.name + end))
                 shutil.copyfile(source, written[-1])
     except OSError as error:

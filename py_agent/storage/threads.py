@@ -224,9 +224,9 @@ class Threads(Tables):
         return [str(row["key"]) for row in rows]
 
     async def settle(self, keys: Sequence[str]) -> None:
-        """Forgets that ``keys`` were pending, and forgets for good what was deleted before that."""
-        await self._db.transaction([("DELETE FROM kv WHERE key = ?", (key,)) for key in keys])
+        """Takes what was deleted out of the files, then drops the notes: what fails is tried again at the next start."""
         await self.scrub()
+        await self._db.transaction([("DELETE FROM kv WHERE key = ?", (key,)) for key in keys])
 
     async def forget_set_aside(self, containing: str | None) -> int:
         """See ``Connection.forget_set_aside``."""
