@@ -28,7 +28,7 @@ COMPANIONS = ("-wal", "-journal", "-shm")
 #: SQLite's primary result codes for a file that is no database of this or any other version, or a broken one.
 _FAULTS = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
-_BROKEN_INDEX = re.compile(r"(?:malformed|unable to validate the) inverted index for FTS5 table")
+_BROKEN_INDEX = re.compile(r"\bfts5\b", re.IGNORECASE)
 _INDEXES = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%fts5%'"
 
 NOTICE = (

@@ -224,7 +224,7 @@ class Threads(Tables):
         return [str(row["key"]) for row in rows]
 
     async def settle(self, keys: Sequence[str]) -> None:
-        """Takes what was deleted out of the files, then drops the notes: what fails is tried again at the next start."""
+        """Takes what was deleted out of the files, then drops the notes: what fails is done at the next start."""
         await self.scrub()
         await self._db.transaction([("DELETE FROM kv WHERE key = ?", (key,)) for key in keys])
 

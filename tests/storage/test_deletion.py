@@ -10,6 +10,7 @@ import pytest
 from py_agent.model.errors import StorageError
 from py_agent.model.memory import Memory
 from py_agent.model.record import Feedback, StoredInstruction
+from py_agent.storage import sqlite
 from py_agent.storage.deletion import delete_all, delete_thread
 from py_agent.storage.export import import_thread
 from py_agent.storage.keys import sweep, trace_key, turn_prefix
@@ -157,7 +158,10 @@ async def test_a_copy_goes_with_the_one_thread_that_it_holds_and_stays_with_othe
     await store.close()
 
 
-async def test_a_program_that_reads_the_file_makes_the_deletion_say_so(site: Site) -> None:
+async def test_a_program_that_reads_the_file_makes_the_deletion_say_so(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_S", 0.05)
     store = await site.open()
     await talk(site, "t1", "turn1", "Walrossgeheimnis")
     reader = SqliteConnection(site.path)
