@@ -91,7 +91,7 @@ export async function openDatabase(wasm, directory, folder) {
 async function openPooled(sqlite3, directory, folder) {
   const aside = new SetAside(folder);
   const files = await folder.getDirectoryHandle("sqlite", { create: true });
-  const lost = await aside.rescue(await files.getDirectoryHandle(".opaque", { create: true }));
+  const lost = await aside.rescue(await files.getDirectoryHandle(".opaque", { create: true }), FILE);
   const end = performance.now() + HANDLES_MS;
   for (;;) {
     try {
@@ -108,10 +108,14 @@ async function openPooled(sqlite3, directory, folder) {
       const broken = !prepare(db, marked);
       if (broken) {
         // Copied while it is open: closing it, SQLite writes what it believes to be the log into it.
-        const names = pool.getFileNames().filter((/** @type {string} */ name) => name.startsWith(FILE));
-        await aside.keep(names.map((/** @type {string} */ name) => [name.slice(FILE.length), pool.exportFile(name)]));
+        await aside.keep(
+          pool
+            .getFileNames()
+            .map((/** @type {string} */ name) => [name.slice(FILE.length), pool.exportFile(name)])
+            .filter((/** @type {[string, Uint8Array]} */ [, bytes]) => bytes.length),
+        );
         db.close();
-        for (const name of names) pool.unlink(name);
+        for (const name of pool.getFileNames()) pool.unlink(name);
         db = new pool.OpfsSAHPoolDb(FILE);
         prepare(db, false);
       }

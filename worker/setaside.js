@@ -60,21 +60,32 @@ export class SetAside {
   }
 
   /**
-   * Copies files whose header is broken: the pool would take them for unused and empty them.
+   * Copies what would be deleted by opening the database: files whose header is broken, which the pool takes for unused
+   * and empties, and a log without its database, which SQLite deletes.
    * @param {FileSystemDirectoryHandle} pool
+   * @param {string} database its name in the pool
    * @returns {Promise<boolean>} whether there were any
    */
-  async rescue(pool) {
+  async rescue(pool, database) {
     let found = false;
+    /** @type {Map<string, File>} */
+    const whole = new Map();
     for await (const handle of /** @type {any} */ (pool).values()) {
       if (handle.kind !== "file") continue;
       const file = await handle.getFile();
       if (file.size <= HEADER.data) continue;
-      if (isWhole(new Uint8Array(await file.slice(0, HEADER.length).arrayBuffer()))) continue;
+      const header = new Uint8Array(await file.slice(0, HEADER.length).arrayBuffer());
+      if (isWhole(header)) {
+        whole.set(new TextDecoder().decode(header.subarray(0, header.indexOf(0))), file);
+        continue;
+      }
       await this.keep([[".raw", new Uint8Array(await file.arrayBuffer())]]);
       found = true;
     }
-    return found;
+    const log = whole.get(`${database}-wal`);
+    if (!log || whole.has(database)) return found;
+    await this.keep([["-wal", new Uint8Array(await log.slice(HEADER.data).arrayBuffer())]]);
+    return true;
   }
 
   /**

@@ -52,9 +52,15 @@ def rescue(path: Path) -> str:
         StorageError: ``busy``; ``full`` or ``unavailable`` when the copy cannot be written. Nothing was changed then.
     """
     mark = path.with_name(path.name + MARK)
-    if not path.is_file() or path.stat().st_size == 0:
+    if not _size(path):
         mark.unlink(missing_ok=True)
-        return ""
+        log = path.with_name(f"{path.name}-wal")
+        if not _size(log):
+            return ""
+        # SQLite deletes a log without its database.
+        aside = _copy(path)
+        log.unlink()
+        return NOTICE.format(aside=f"{aside.name}-wal")
     db = sqlite3.connect(path, isolation_level=None)
     try:
         if not _is_broken(db, path, thorough=mark.exists()):
@@ -75,10 +81,11 @@ def mark_damaged(path: Path) -> None:
 
 def forget_copies(path: Path, containing: str | None) -> int:
     """See ``Connection.forget_set_aside``."""
-    copies = [file for file in path.parent.glob(f"{path.name}{ASIDE}*") if not file.name.endswith(COMPANIONS)]
+    copies: dict[str, list[Path]] = {}
+    for file in path.parent.glob(f"{path.name}{ASIDE}*"):
+        copies.setdefault(re.sub(r"-(?:wal|journal|shm)$", "", file.name), []).append(file)
     gone = 0
-    for copy in copies:
-        files = [file for end in ("", *COMPANIONS) if (file := copy.with_name(copy.name + end)).exists()]
+    for copy, files in copies.items():
         if containing is None or any(containing.encode() in file.read_bytes() for file in files):
             try:
                 for file in files:
@@ -120,17 +127,21 @@ def _faults(db: sqlite3.Connection, check: str) -> list[str]:
     return [] if check == "schema_version" else [row for row in rows if row != "ok"]
 
 
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
 def _copy(path: Path) -> Path:
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     aside, number = path.with_name(f"{path.name}{ASIDE}{stamp}"), 1
     written: list[Path] = []
     try:
-        while aside.exists():
+        while aside.exists() or aside.with_name(f"{aside.name}-wal").exists():
             number += 1
             aside = path.with_name(f"{path.name}{ASIDE}{stamp}.{number}")
         for end in ("", "-wal", "-journal"):
             source = path.with_name(path.name + end)
-            if source.exists() and (not end or source.stat().st_size):
+            if _size(source):
                 written.append(aside.with_name(aside.name + end))
                 shutil.copyfile(source, written[-1])
     except OSError as error:

@@ -153,8 +153,25 @@ def test_the_dialog_shows_the_notice_and_the_conversation_goes_on(reader: Reader
         page.close()
 
 
-def test_deleting_everything_takes_the_copies_along(reader: Reader) -> None:
+def test_a_log_without_its_database_is_set_aside_before_it_is_deleted(reader: Reader) -> None:
     reader.visit(QUESTION)
+    page = reader.page()
+    directory = opfs.site_folder(page)
+    path, log = opfs.pool_path(page, directory), opfs.pool_path(page, directory, "/agent.db-wal")
+    assert path
+    assert log
+    content = opfs.files(page, directory)[log.removeprefix(f"{directory}/")][opfs.HEADER :]
+    opfs.overwrite(page, path, b"")
+    page.close()
+    first = reader.visit(QUESTION)
+    assert "set aside" in first["notice"]
+    assert list(reader.copies().values()) == [content]
+    assert QUESTION.encode() in content
+    assert reader.visit()["notice"] == ""
+
+
+def test_deleting_everything_takes_the_copies_along(reader: Reader) -> None:
+    reader.fill()
     reader.damage(lambda good: damaged("truncated", good) + b"walrossgeheimnis")
     reader.visit(QUESTION)
     assert any(b"walrossgeheimnis" in data for data in reader.copies().values())

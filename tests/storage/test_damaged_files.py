@@ -97,6 +97,26 @@ async def test_the_log_is_set_aside_with_its_database(tmp_path: Path) -> None:
     assert copied_log.name == f"{copy.name}-wal"
 
 
+async def test_a_log_without_its_database_is_set_aside_before_it_is_deleted(tmp_path: Path) -> None:
+    path = tmp_path / "threads.db"
+    log = path.with_name("threads.db-wal")
+    connection = SqliteConnection(path)
+    await connection.execute("CREATE TABLE t (x)")
+    content = log.read_bytes()
+    await connection.close()
+    for empty in (lambda: path.write_bytes(b""), path.unlink):
+        empty()
+        log.write_bytes(content)
+        notice, before = await use(path)
+        assert ("-wal" in notice, before) == (True, 0)
+    assert [copy.read_bytes() for copy in copies(path)] == [content, content]
+    connection = SqliteConnection(path)
+    assert await connection.forget_set_aside("t9" * 16) == 0
+    assert await connection.forget_set_aside(None) == 2
+    await connection.close()
+    assert copies(path) == []
+
+
 async def test_two_that_break_in_one_second_both_stay(tmp_path: Path) -> None:
     path = tmp_path / "threads.db"
     for text in (b"one, no database" * 99, b"two, no database" * 99):
