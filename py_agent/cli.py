@@ -32,8 +32,8 @@ from py_agent.site.load import load_index
 from py_agent.site.read import Skipped, find_files, read_site
 from py_agent.site.serve import SiteServer
 from py_agent.storage.keys import sweep, trace_key
-from py_agent.storage.spool import MemorySpool
-from py_agent.storage.sqlite import SqliteConnection
+from py_agent.storage.spool import FolderSpool, MemorySpool
+from py_agent.storage.sqlite import open_database
 from py_agent.storage.store import Store
 from py_agent.trace.lines import decode
 from py_agent.trace.tracing import Tracing
@@ -273,11 +273,14 @@ def _engine(name: str, base_url: str, model: str, window: int) -> Engine:
 
 async def _ask(index: Path, question: str, engine: Engine, db: str, trace: Path | None) -> TurnEnd:
     searcher = await load_index(index)
-    store = Store(SqliteConnection(db))
+    connection, notice = open_database(db)
+    if notice:
+        click.echo(notice, err=True)
+    store = Store(connection)
     try:
         with _trace_to(trace) as tracing:
             await store.open()
-            spool = MemorySpool()
+            spool = MemorySpool() if db == ":memory:" else FolderSpool(f"{db}-spool")
             await sweep(store, spool)
             await engine.open()
             config = AgentConfig(title=searcher.manifest.title)

@@ -267,7 +267,8 @@ export class Widget {
     for (const message of messages) this.panel.add(...this.#stored(message));
     if (running && asked instanceof HTMLElement) this.panel.add(asked, running);
     this.panel.follower.toEnd();
-    this.panel.setNotice(...(kept ? [] : [notice || TEXT.notKept]));
+    const told = notice || (kept ? "" : TEXT.notKept);
+    this.panel.setNotice(...(told ? [told] : []));
   }
 
   /**

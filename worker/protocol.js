@@ -13,8 +13,17 @@ export const SESSION_REQUESTS = Object.freeze({
   //                                            then result: {answer, sources, related, status}; each source has an absolute `link`
   stop: ["id", "ask"], //                       ask: the id of the ask to stop
   search: ["id", "query", "top"], //            result: {query, hits: [{passage, score}], missing, repaired}
-  thread: ["id"], //                            result: {thread, messages, kept, notice}: the latest thread, empty if none
+  thread: ["id"], //                            result: {thread, messages, kept, notice}: the latest thread, empty if none; each message has
+  //                                            feedback: {verdict, text} or null; notice: what the reader must know about what is stored, or empty
   new_thread: ["id"], //                        result as `thread`
+  threads: ["id", "top", "cursor"], //          result: {threads: [{id, title, created_at, updated_at, messages}], next}; cursor: `next` of the page before, or null
+  open_thread: ["id", "thread"], //             result as `thread`
+  rename_thread: ["id", "thread", "title"], //  result: {id, title, ...} as in `threads`
+  delete_thread: ["id", "thread"], //           thread: id, or null for everything that is stored; result: whether there was one; refused (busy) while it answers
+  search_threads: ["id", "query", "top"], //    result: [{thread, title, message, role, snippet: [[text, found]], created_at}]
+  export_thread: ["id", "thread"], //           result: {name, text}: a JSON file
+  import_thread: ["id", "text"], //             text: of such a file; result as `thread`
+  feedback: ["id", "message", "verdict", "text"], // verdict: up, down, or null to take it back; result: true
 });
 
 /** session -> page */
@@ -54,6 +63,7 @@ export const STORAGE_REQUESTS = Object.freeze({
   open: ["id", "wasm", "directory"], //         wasm: URL of sqlite3.wasm; result: {persistent, notice}
   execute: ["id", "sql", "params"], //          result: rows as objects
   transaction: ["id", "statements"], //         statements: [[sql, params]]: all or none
+  forget_set_aside: ["id", "containing"], //    deletes copies of damaged databases; containing: text, or null for all; result: how many
   spool_write: ["id", "key"],
   spool_append: ["id", "key"],
   spool_read: ["id", "key", "start", "end"],

@@ -1,7 +1,7 @@
 // Bytes kept aside by key: on OPFS with sync access handles, or in memory where there is no OPFS.
 
 import { Failure, describe } from "./failure.js";
-import { keyOf, pathOf } from "./spoolnames.js";
+import { foldersOf, keyOf, pathOf } from "./spoolnames.js";
 
 /**
  * @typedef {object} Spool
@@ -118,12 +118,14 @@ export class OpfsSpool {
     try {
       await this.within(key, true, (handle) => {
         const size = handle.getSize();
-        const written = handle.write(data, { at: size });
-        if (written !== data.length) {
+        try {
+          const written = handle.write(data, { at: size });
+          if (written !== data.length) throw new DOMException("The write was cut.", "QuotaExceededError");
+          handle.flush();
+        } catch (thrown) {
           handle.truncate(size); // half a record must not be read as a whole one later
-          throw new DOMException("The write was cut.", "QuotaExceededError");
+          throw thrown;
         }
-        handle.flush();
       });
     } catch (thrown) {
       throw refusedWrite(thrown);
@@ -154,7 +156,15 @@ export class OpfsSpool {
   /** @param {string} prefix */
   async remove(prefix) {
     let removed = 0;
-    for (const path of await this.list(this.root, [])) {
+    const known = foldersOf(prefix);
+    let folder = this.root;
+    try {
+      for (const name of known) folder = await folder.getDirectoryHandle(name);
+    } catch (thrown) {
+      if (thrown instanceof DOMException && thrown.name === "NotFoundError") return 0;
+      throw thrown;
+    }
+    for (const path of await this.list(folder, known)) {
       if (!keyOf(path).startsWith(prefix)) continue;
       await this.discard(keyOf(path));
       removed += 1;
@@ -193,13 +203,14 @@ export class OpfsSpool {
   /** @param {string} key */
   async discard(key) {
     const path = pathOf(key);
-    const name = /** @type {string} */ (path.pop());
+    const folders = [this.root];
     try {
-      let folder = this.root;
-      for (const segment of path) folder = await folder.getDirectoryHandle(segment);
-      await folder.removeEntry(name);
+      for (const segment of path.slice(0, -1)) folders.push(await folders[folders.length - 1].getDirectoryHandle(segment));
+      // The file, then the folders that it leaves empty: the browser refuses to remove one that is not.
+      for (const segment of path.reverse()) await /** @type {FileSystemDirectoryHandle} */ (folders.pop()).removeEntry(segment);
     } catch (thrown) {
-      if (!(thrown instanceof DOMException) || thrown.name !== "NotFoundError") throw thrown;
+      const expected = thrown instanceof DOMException && ["NotFoundError", "InvalidModificationError"].includes(thrown.name);
+      if (!expected) throw thrown;
     }
   }
 

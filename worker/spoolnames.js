@@ -12,6 +12,32 @@ const SEGMENT = 100;
  * @returns {string[]} folders, then the file
  */
 export function pathOf(key) {
+  let text = encode(key);
+  const segments = [];
+  while (text.length > SEGMENT) {
+    segments.push(`d${text.slice(0, SEGMENT)}`);
+    text = text.slice(SEGMENT);
+  }
+  return [...segments, `f${text}`];
+}
+
+/**
+ * @param {string} prefix
+ * @returns {string[]} the folders in which every key lies that starts with `prefix`: a look into others can be saved
+ */
+export function foldersOf(prefix) {
+  // The last character may hold bits of what follows the prefix.
+  let known = encode(prefix).slice(0, Math.floor((prefix.length * 16) / 5));
+  const folders = [];
+  while (known.length > SEGMENT) {
+    folders.push(`d${known.slice(0, SEGMENT)}`);
+    known = known.slice(SEGMENT);
+  }
+  return folders;
+}
+
+/** @param {string} key */
+function encode(key) {
   let text = "";
   let bits = 0;
   let count = 0;
@@ -22,12 +48,7 @@ export function pathOf(key) {
     bits &= (1 << count) - 1;
   }
   if (count) text += ALPHABET[(bits << (5 - count)) & 31];
-  const segments = [];
-  while (text.length > SEGMENT) {
-    segments.push(`d${text.slice(0, SEGMENT)}`);
-    text = text.slice(SEGMENT);
-  }
-  return [...segments, `f${text}`];
+  return text;
 }
 
 /**

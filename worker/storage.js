@@ -50,6 +50,8 @@ async function handle(message, body) {
       return database.execute(message.sql, message.params);
     case "transaction":
       return database.transaction(message.statements);
+    case "forget_set_aside":
+      return database.forgetSetAside(message.containing);
     case "spool_write":
       return spool.write(message.key, body ?? new Uint8Array());
     case "spool_append":
@@ -69,12 +71,12 @@ async function handle(message, body) {
 async function open({ wasm, directory }) {
   if (!opened) {
     const folder = await openFolder(directory);
-    const database = await openDatabase(wasm, folder ? directory : null);
+    const database = await openDatabase(wasm, directory, folder);
     const spool = folder ? new OpfsSpool(await folder.getDirectoryHandle("spool", { create: true })) : new MemorySpool();
     opened = { database, spool };
   }
   const persistent = opened.spool instanceof OpfsSpool;
-  return { persistent, notice: persistent ? "" : NOT_KEPT };
+  return { persistent, notice: persistent ? opened.database.notice : NOT_KEPT };
 }
 
 function close() {

@@ -99,6 +99,7 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
         agent,
         search,
         store,
+        storage,
         send=lambda message: bridge.send(json.dumps(message, ensure_ascii=False)),
         root=urljoin(settings["index"], manifest.get("base_url", "")),
         kept=storage.persistent,

@@ -18,6 +18,14 @@ SESSION_REQUESTS: Final[Table] = {
     "search": ("id", "query", "top"),
     "thread": ("id",),
     "new_thread": ("id",),
+    "threads": ("id", "top", "cursor"),
+    "open_thread": ("id", "thread"),
+    "rename_thread": ("id", "thread", "title"),
+    "delete_thread": ("id", "thread"),
+    "search_threads": ("id", "query", "top"),
+    "export_thread": ("id", "thread"),
+    "import_thread": ("id", "text"),
+    "feedback": ("id", "message", "verdict", "text"),
 }
 
 SESSION_REPLIES: Final[Table] = {
@@ -52,6 +60,7 @@ STORAGE_REQUESTS: Final[Table] = {
     "open": ("id", "wasm", "directory"),
     "execute": ("id", "sql", "params"),
     "transaction": ("id", "statements"),
+    "forget_set_aside": ("id", "containing"),
     "spool_write": ("id", "key"),
     "spool_append": ("id", "key"),
     "spool_read": ("id", "key", "start", "end"),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final, Protocol
 from urllib.parse import urljoin, urlsplit
 
+from py_agent.browser.conversations import Conversations
 from py_agent.browser.protocol import SESSION_REQUESTS, missing_fields
 from py_agent.model.errors import AgentError
 from py_agent.model.record import StoredMessage
 from py_agent.runner.events import Event, TurnEnd
 from py_agent.search.base import Searcher
+from py_agent.storage.base import Spool
 from py_agent.storage.store import Store
 
 #: Hits of a search that does not say how many it wants.
@@ -40,6 +42,7 @@ class Session:
         agent: Runs turns.
         search: The opened index.
         store: The opened store.
+        spool: What the turns have spooled.
         send: Sends one message to the page.
         root: Absolute URL of the site's root, where ``Passage.url`` starts.
         kept: Whether threads outlive the page.
@@ -47,7 +50,16 @@ class Session:
     """
 
     def __init__(
-        self, agent: TurnAgent, search: Searcher, store: Store, *, send: Send, root: str, kept: bool, notice: str
+        self,
+        agent: TurnAgent,
+        search: Searcher,
+        store: Store,
+        spool: Spool,
+        *,
+        send: Send,
+        root: str,
+        kept: bool,
+        notice: str,
     ) -> None:
         self._agent = agent
         self._search = search
@@ -57,13 +69,16 @@ class Session:
         self._kept = kept
         self._notice = notice
         self._asks: dict[str, asyncio.Task[None]] = {}
+        self._asked_in: dict[str, str] = {}  # the thread of each ask that runs
         self._tasks: set[asyncio.Task[None]] = set()
-        self._handlers: dict[str, Callable[[dict[str, Any]], Coroutine[Any, Any, Any]]] = {
+        conversations = Conversations(store, spool, show=self._show, answering=self._asked_in.values)
+        self._handlers: dict[str, Callable[[dict[str, Any]], Awaitable[Any]]] = {
             "ask": self._ask,
             "stop": self._stop,
             "search": self._search_passages,
             "thread": self._thread,
             "new_thread": self._new_thread,
+            **conversations.handlers(),
         }
 
     def receive(self, message: dict[str, Any]) -> None:
@@ -141,9 +156,13 @@ class Session:
     async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         call = str(message["id"])
         thread = message["thread"] or await self._current_thread()
-        end = await self._agent.run_turn(
-            thread, str(message["text"]), emit=lambda event: self._emit(call, event), page=message["page"]
-        )
+        self._asked_in[call] = thread
+        try:
+            end = await self._agent.run_turn(
+                thread, str(message["text"]), emit=lambda event: self._emit(call, event), page=message["page"]
+            )
+        finally:
+            del self._asked_in[call]
         return {
             "answer": end.answer,
             "sources": self._linked([source.model_dump(mode="json") for source in end.sources]),
@@ -172,7 +191,11 @@ class Session:
         return await self._store.latest_thread() or await self._store.new_thread()
 
     async def _show(self, thread: str) -> dict[str, Any]:
+        given = await self._store.feedback(thread)
         messages = [self._message(message) for message in await self._store.history(thread)]
+        for message in messages:
+            verdict = given.get(message["id"])
+            message["feedback"] = None if verdict is None else verdict.model_dump(include={"verdict", "text"})
         return {"thread": thread, "messages": messages, "kept": self._kept, "notice": self._notice}
 
     def _message(self, message: StoredMessage) -> dict[str, Any]:

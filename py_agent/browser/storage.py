@@ -44,6 +44,12 @@ class StorageWorker:
     async def transaction(self, statements: Sequence[Statement]) -> None:
         await self._call({"type": "transaction", "statements": [[sql, list(params)] for sql, params in statements]})
 
+    async def empty_log(self) -> None:
+        await self.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the file is held exclusively: nobody can be in the way
+
+    async def forget_set_aside(self, containing: str | None) -> int:
+        return int(await self._call({"type": "forget_set_aside", "containing": containing}))
+
     async def write(self, key: str, data: bytes) -> None:
         await self._call({"type": "spool_write", "key": key}, data)
 

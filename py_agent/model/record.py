@@ -16,6 +16,12 @@ TurnStatus = Literal["answered", "abstained", "uncited", "interrupted", "failed"
 #: Life of a stored message: a question is ``open`` until its turn is committed (``done``) or dies (``interrupted``).
 MessageState = Literal["open", "done", "interrupted"]
 
+#: Characters of the reader's words about an answer: a remark, not a letter.
+MAX_FEEDBACK_CHARS = 2_000
+
+#: Characters of one standing instruction: it stands in every prompt.
+MAX_INSTRUCTION_CHARS = 500
+
 _SHARED = {"page", "anchor", "url", "title", "path"}
 
 
@@ -110,6 +116,103 @@ class StoredThought(Record):
     created_at: int = Field(default_factory=now_ms)
 
 
+class StoredArtifact(Record):
+    """A tool result that lies in the spool.
+
+    Attributes:
+        key: Where in the spool; unique in the store.
+        kind: What it is: ``text``, ``json``, ``markdown``.
+        bytes, lines: Its length.
+        thread, turn: Whose it is.
+        created_at: Milliseconds since the epoch, UTC.
+    """
+
+    key: str
+    kind: str = "text"
+    bytes: int
+    lines: int
+    thread: str
+    turn: str
+    created_at: int = Field(default_factory=now_ms)
+
+
+class StoredThread(Record):
+    """One conversation, as lists show it.
+
+    Attributes:
+        id: Unique in the store.
+        title: One line: the reader's own, or the beginning of the first question; empty before that.
+        created_at, updated_at: Milliseconds since the epoch, UTC.
+        messages: How many there are.
+    """
+
+    id: str
+    title: str = ""
+    created_at: int
+    updated_at: int
+    messages: int = 0
+
+
+class ThreadPage(Record):
+    """Part of the list of threads.
+
+    Attributes:
+        threads: The last changed first.
+        next: Cursor of the rest; None: there is none.
+    """
+
+    threads: tuple[StoredThread, ...]
+    next: str | None = None
+
+
+class ThreadHit(Record):
+    """A thread in which words were found.
+
+    Attributes:
+        thread, title: Which thread.
+        message, role: The message that fits best; None if only the title fits.
+        snippet: A piece of its text: runs of characters, and whether each was searched for.
+        created_at: Of the message, or of the thread.
+    """
+
+    thread: str
+    title: str
+    message: str | None = None
+    role: Literal["user", "assistant"] | None = None
+    snippet: tuple[tuple[str, bool], ...] = ()
+    created_at: int
+
+
+class StoredInstruction(Record):
+    """What the reader wants of every answer.
+
+    Attributes:
+        id: Unique in the store.
+        text: The reader's words.
+        created_at: Milliseconds since the epoch, UTC.
+    """
+
+    id: str
+    text: str = Field(min_length=1, max_length=MAX_INSTRUCTION_CHARS)
+    created_at: int = Field(default_factory=now_ms)
+
+
+class Feedback(Record):
+    """What the reader thinks of an answer.
+
+    Attributes:
+        message: Id of the answer.
+        verdict: ``up`` or ``down``.
+        text: The reader's words, if any.
+        created_at: Milliseconds since the epoch, UTC.
+    """
+
+    message: str
+    verdict: Literal["up", "down"]
+    text: str = Field(default="", max_length=MAX_FEEDBACK_CHARS)
+    created_at: int = Field(default_factory=now_ms)
+
+
 class TurnRecord(Record):
     """All that one turn commits, in ONE transaction, besides the question, which was committed when the turn began.
 
@@ -120,6 +223,7 @@ class TurnRecord(Record):
         added: Ids of what the reader added while the turn ran; their state becomes ``done``, too.
         answer: The assistant's message.
         tool_calls, thoughts: In the order in which they happened.
+        artifacts: What the turn has left in the spool.
     """
 
     turn: str
@@ -129,3 +233,4 @@ class TurnRecord(Record):
     answer: StoredMessage
     tool_calls: tuple[StoredToolCall, ...] = ()
     thoughts: tuple[StoredThought, ...] = ()
+    artifacts: tuple[StoredArtifact, ...] = ()

@@ -35,6 +35,28 @@ class Connection(Protocol):
         """
         ...
 
+    async def empty_log(self) -> None:
+        """Moves the write-ahead log into the database and cuts it to nothing: it keeps old rows otherwise.
+
+        Raises:
+            StorageError: ``busy`` when another program reads the file.
+        """
+        ...
+
+    async def forget_set_aside(self, containing: str | None) -> int:
+        """Deletes copies of damaged databases that were set aside.
+
+        Args:
+            containing: Only those in which this ASCII text stands, such as a thread's id; None: all.
+
+        Returns:
+            How many were deleted.
+
+        Raises:
+            StorageError: A copy could not be deleted.
+        """
+        ...
+
     async def close(self) -> None:
         """Closes the database. Closing twice is allowed."""
         ...

@@ -9,16 +9,27 @@ from typing import Any, Final
 
 from py_agent.model.errors import StorageError
 from py_agent.storage.base import Row, Statement
+from py_agent.storage.setaside import forget_copies, mark_damaged, rescue
 
 #: Seconds to wait for another process that writes to the same file.
 BUSY_TIMEOUT_S: Final = 3.0
+
+#: How every connection works. What is deleted is overwritten, and nothing is written to temporary files, which nobody
+#: would clean.
+PRAGMAS: Final = (
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "foreign_keys = ON",
+    "secure_delete = ON",
+    "temp_store = MEMORY",
+)
 
 #: SQLite's primary result codes, by what they mean to a person: code and what to do.
 _MEANING: Final = {
     sqlite3.SQLITE_BUSY: ("busy", "Another program writes to it: close that program, then try again."),
     sqlite3.SQLITE_LOCKED: ("busy", "Another program writes to it: close that program, then try again."),
-    sqlite3.SQLITE_CORRUPT: ("damaged", "Move the file away to start with an empty one."),
-    sqlite3.SQLITE_NOTADB: ("damaged", "It is not a SQLite database: name another file, or move this one away."),
+    sqlite3.SQLITE_CORRUPT: ("damaged", "Start again: the file is then set aside, and an empty one begun."),
+    sqlite3.SQLITE_NOTADB: ("damaged", "Start again: the file is then set aside, and an empty one begun."),
     sqlite3.SQLITE_FULL: ("full", "Free some space on the disk, then try again."),
 }
 
@@ -44,7 +55,7 @@ class SqliteConnection:
         try:
             self._db = sqlite3.connect(self._path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
             self._db.row_factory = sqlite3.Row
-            for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            for pragma in PRAGMAS:
                 self._db.execute(f"PRAGMA {pragma}")
         except sqlite3.Error as error:
             if self._db is not None:
@@ -71,6 +82,18 @@ class SqliteConnection:
         except sqlite3.Error as error:
             raise self._explain(error) from error
 
+    async def empty_log(self) -> None:
+        rows = await self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if rows and rows[0]["busy"]:
+            raise StorageError(
+                f"Another program reads {self._path}, so what was deleted is still in its log.",
+                hint="Close that program, then delete again.",
+                code="busy",
+            )
+
+    async def forget_set_aside(self, containing: str | None) -> int:
+        return forget_copies(Path(self._path), containing) if self._path != ":memory:" else 0
+
     async def close(self) -> None:
         if self._db is not None:
             self._db.close()
@@ -86,4 +109,19 @@ class SqliteConnection:
     def _explain(self, error: sqlite3.Error) -> StorageError:
         code: int | None = getattr(error, "sqlite_errorcode", None)
         name, hint = _MEANING.get(code & 0xFF, _UNAVAILABLE) if code is not None else _UNAVAILABLE
+        if name == "damaged" and self._path != ":memory:":
+            mark_damaged(Path(self._path))
         return StorageError(f"The database {self._path} refused: {error}.", hint=hint, code=name)
+
+
+def open_database(path: str | Path) -> tuple[SqliteConnection, str]:
+    """Opens a file that may be broken: it is then set aside, and a new one begun.
+
+    Returns:
+        The connection, and what to tell the reader; empty if all is well.
+
+    Raises:
+        StorageError: As ``Connection.execute``; ``full`` when there is no space for the copy.
+    """
+    notice = "" if str(path) == ":memory:" else rescue(Path(path))
+    return SqliteConnection(path), notice

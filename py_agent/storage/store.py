@@ -1,17 +1,44 @@
-"""Threads, messages, tool calls and thoughts over any ``Connection``: the ``TurnStore`` of page and terminal."""
+"""The store over any ``Connection``. Here: what turns write and read. Its other parts: ``threads.py``, ``memories.py``,
+``traces.py``; what takes store and spool together: ``deletion.py``, ``export.py``.
+"""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from typing import Any
 
-from py_agent.model.record import Source, StoredMessage, StoredThought, StoredToolCall, TurnRecord, now_ms
-from py_agent.storage.base import Connection, Row, Statement
+from py_agent.model.record import (
+    Feedback,
+    Source,
+    StoredArtifact,
+    StoredMessage,
+    StoredThought,
+    StoredToolCall,
+    TurnRecord,
+    now_ms,
+)
+from py_agent.storage.base import Row, Statement
+from py_agent.storage.memories import Memories
 from py_agent.storage.migrations import migrate
+from py_agent.storage.tables import new_id
+from py_agent.storage.threads import Threads, title_of
+from py_agent.storage.traces import Traces
 
-_INSERT_THREAD = "INSERT OR IGNORE INTO threads (id, created_at) VALUES (?, ?)"
+__all__ = [
+    "Store",
+    "artifact_insert",
+    "call_insert",
+    "feedback_insert",
+    "message_insert",
+    "new_id",
+    "thought_insert",
+    "thread_insert",
+]
+
+_INSERT_THREAD = "INSERT OR IGNORE INTO threads (id, created_at, updated_at) VALUES (?, ?, ?)"
+_TOUCH_THREAD = "UPDATE threads SET updated_at = max(updated_at, ?) WHERE id = ?"
+_FIRST_TITLE = "UPDATE threads SET title = ? WHERE id = ? AND title = ''"
 _INSERT_MESSAGE = (
     "INSERT INTO messages (id, thread, turn, role, content, model_content, state, status, sources_json, related_json,"
     " created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -21,21 +48,17 @@ _INSERT_CALL = (
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _INSERT_THOUGHT = "INSERT INTO thoughts (id, thread, turn, kind, text, created_at) VALUES (?, ?, ?, ?, ?, ?)"
+_INSERT_ARTIFACT = (
+    "INSERT OR REPLACE INTO artifacts (key, kind, bytes, lines, thread, turn, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
 _FINISH_QUESTION = "UPDATE messages SET state = 'done', turn = ? WHERE id = ? AND role = 'user'"
 _INTERRUPT_ONE = "UPDATE messages SET state = 'interrupted' WHERE id = ? AND state = 'open'"
-_OPEN_TURNS = "SELECT turn FROM messages WHERE state = 'open' AND turn != ''"
+_OPEN_TURNS = "SELECT DISTINCT thread, turn FROM messages WHERE state = 'open' AND turn != ''"
 _INTERRUPT_ALL = "UPDATE messages SET state = 'interrupted' WHERE state = 'open'"
 
 
-class Store:
-    """What a site's readers said and were answered.
-
-    Args:
-        connection: The database; ``open`` brings it to the current schema.
-    """
-
-    def __init__(self, connection: Connection) -> None:
-        self._db = connection
+class Store(Threads, Memories, Traces):
+    """What a site's readers said and were answered. ``open`` it first."""
 
     async def open(self) -> None:
         """Brings the database to the current schema.
@@ -48,7 +71,8 @@ class Store:
     async def new_thread(self) -> str:
         """Starts a thread, which is the latest from now on; returns its id."""
         thread = new_id()
-        await self._db.execute(_INSERT_THREAD, (thread, now_ms()))
+        now = now_ms()
+        await self._db.execute(_INSERT_THREAD, (thread, now, now))
         return thread
 
     async def latest_thread(self) -> str | None:
@@ -63,8 +87,14 @@ class Store:
             The message's id.
         """
         message = StoredMessage(id=new_id(), thread=thread, turn=turn, role="user", content=text, state="open")
+        now = message.created_at
         await self._db.transaction(
-            [(_INSERT_THREAD, (thread, message.created_at)), (_INSERT_MESSAGE, _message_row(message))]
+            [
+                (_INSERT_THREAD, (thread, now, now)),
+                (_TOUCH_THREAD, (now, thread)),
+                (_FIRST_TITLE, (title_of(text), thread)),
+                message_insert(message),
+            ]
         )
         return message.id
 
@@ -73,9 +103,10 @@ class Store:
         statements: list[Statement] = [
             (_FINISH_QUESTION, (turn.turn, message)) for message in (turn.question, *turn.added)
         ]
-        statements += [(_INSERT_CALL, _call_row(turn, call)) for call in turn.tool_calls]
-        statements += [(_INSERT_THOUGHT, _thought_row(turn, thought)) for thought in turn.thoughts]
-        statements.append((_INSERT_MESSAGE, _message_row(turn.answer)))
+        statements += [call_insert(turn.thread, turn.turn, call) for call in turn.tool_calls]
+        statements += [thought_insert(turn.thread, turn.turn, thought) for thought in turn.thoughts]
+        statements += [artifact_insert(artifact) for artifact in turn.artifacts]
+        statements += [message_insert(turn.answer), (_TOUCH_THREAD, (turn.answer.created_at, turn.thread))]
         await self._db.transaction(statements)
 
     async def mark_interrupted(self, message_id: str) -> None:
@@ -90,9 +121,13 @@ class Store:
         Returns:
             Ids of the turns that the questions belonged to: what they left in the spool is nobody's.
         """
-        rows = await self._db.execute(_OPEN_TURNS)
+        turns = [turn for _, turn in await self.open_turns()]
         await self._db.execute(_INTERRUPT_ALL)
-        return [str(row["turn"]) for row in rows]
+        return turns
+
+    async def open_turns(self) -> list[tuple[str, str]]:
+        """Thread and turn of each question that is still ``open``."""
+        return [(str(row["thread"]), str(row["turn"])) for row in await self._db.execute(_OPEN_TURNS)]
 
     async def history(self, thread: str) -> list[StoredMessage]:
         """The messages of a thread, oldest first; empty if there is no such thread."""
@@ -128,9 +163,37 @@ class Store:
         await self._db.close()
 
 
-def new_id() -> str:
-    """An id that no other row has: 16 random bytes in hex."""
-    return os.urandom(16).hex()
+def thread_insert(thread: str, title: str, created_at: int, updated_at: int) -> Statement:
+    """The statement that stores a thread."""
+    insert = "INSERT INTO threads (id, title, created_at, updated_at) VALUES (?, ?, ?, ?)"
+    return insert, (thread, title, created_at, updated_at)
+
+
+def feedback_insert(feedback: Feedback) -> Statement:
+    """The statement that stores what the reader thinks of an answer."""
+    return "INSERT INTO feedback (message, verdict, text, created_at) VALUES (?, ?, ?, ?)", tuple(
+        feedback.model_dump().values()
+    )
+
+
+def message_insert(message: StoredMessage) -> Statement:
+    """The statement that stores a message."""
+    return _INSERT_MESSAGE, _message_row(message)
+
+
+def call_insert(thread: str, turn: str, call: StoredToolCall) -> Statement:
+    """The statement that stores a tool call."""
+    return _INSERT_CALL, _call_row(thread, turn, call)
+
+
+def thought_insert(thread: str, turn: str, thought: StoredThought) -> Statement:
+    """The statement that stores a thought."""
+    return _INSERT_THOUGHT, (thought.id, thread, turn, thought.kind, thought.text, thought.created_at)
+
+
+def artifact_insert(artifact: StoredArtifact) -> Statement:
+    """The statement that notes what lies in the spool."""
+    return _INSERT_ARTIFACT, tuple(artifact.model_dump().values())
 
 
 def _json(sources: Sequence[Source]) -> str:
@@ -159,12 +222,12 @@ def _message(row: Row) -> StoredMessage:
     return StoredMessage.model_validate({**plain, "sources": sources, "related": related})
 
 
-def _call_row(turn: TurnRecord, call: StoredToolCall) -> tuple[Any, ...]:
+def _call_row(thread: str, turn: str, call: StoredToolCall) -> tuple[Any, ...]:
     arguments = json.dumps(call.arguments, ensure_ascii=False)
     return (
         call.id,
-        turn.thread,
-        turn.turn,
+        thread,
+        turn,
         call.tool,
         arguments,
         call.checksum,
@@ -173,7 +236,3 @@ def _call_row(turn: TurnRecord, call: StoredToolCall) -> tuple[Any, ...]:
         call.spool_key,
         call.created_at,
     )
-
-
-def _thought_row(turn: TurnRecord, thought: StoredThought) -> tuple[Any, ...]:
-    return (thought.id, turn.thread, turn.turn, thought.kind, thought.text, thought.created_at)

@@ -6,11 +6,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from py_agent.model.errors import AgentError
+from py_agent.storage.keys import TRACE_CAP_BYTES
 from py_agent.trace.writer import TraceSpool, TraceWriter
-
-#: Bytes of all traces of one thread. A turn of six requests in a window of 8k tokens takes about 150 kB, so this keeps
-#: the last fifty turns; the oldest go first, and never a message.
-TRACE_CAP_BYTES = 8_000_000
 
 
 class TraceIndex(Protocol):

@@ -13,6 +13,7 @@ from py_agent.model.passage import Passage
 from py_agent.model.record import Source, StoredMessage, TurnRecord
 from py_agent.runner.events import AnswerDelta, Event, TurnEnd
 from py_agent.search.base import Hit, SearchResult
+from py_agent.storage.spool import MemorySpool
 from py_agent.storage.sqlite import SqliteConnection
 from py_agent.storage.store import Store
 
@@ -102,7 +103,7 @@ async def agent(store: Store) -> FakeAgent:
 @pytest.fixture
 async def page(store: Store, agent: FakeAgent) -> Page:
     sent: list[dict[str, Any]] = []
-    session = Session(agent, FakeSearch(), store, send=sent.append, root=ROOT, kept=True, notice="")
+    session = Session(agent, FakeSearch(), store, MemorySpool(), send=sent.append, root=ROOT, kept=True, notice="")
     return Page(session, sent)
 
 

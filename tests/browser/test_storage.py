@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,41 +10,12 @@ import pytest
 from playwright.sync_api import BrowserContext
 
 from py_agent.site.serve import Canned, SiteServer
+from tests.browser import opfs
 from tests.browser.python_page import PythonPage
-from tests.storage import behaviours
+from tests.storage import behaviours, spool_behaviours
+from tests.storage.test_spool import assert_legal
 
 pytestmark = pytest.mark.browser
-
-#: Keys that are no file names: separators, dots, device names, case, both forms of an umlaut, 300 characters, controls.
-KEYS = [
-    "turn/1/call/0",
-    "a/../b",
-    "..",
-    ".",
-    "",
-    "CON",
-    "nul.txt",
-    "name ",
-    "name.",
-    "a:b",
-    "a\\b",
-    "a%2Fb",
-    "A",
-    "a",
-    "\u00c4",
-    "A\u0308",
-    "🙂",
-    "x" * 300,
-    "x" * 301,
-    "call-1.json",
-    "call_1.json",
-    "\u0000zero",
-    "-rf",
-    "tab\there",
-    "../../etc/passwd",
-    "c1",
-    "C1",
-]
 
 #: Takes the browser's private file system away, as a private window of some browsers does.
 WITHOUT_OPFS = {
@@ -67,39 +37,26 @@ def python(browser: BrowserContext, server: SiteServer, assets: dict[str, Any]) 
     python.page.close()
 
 
+def load_behaviours(python: PythonPage) -> None:
+    """Makes the behaviours of stores and spools modules of the page's Python."""
+    for module in (behaviours, spool_behaviours):
+        python.run(
+            """
+            import sys, types
+            module = types.ModuleType(name)
+            exec(compile(source, f"{name}.py", "exec", dont_inherit=True), module.__dict__)
+            sys.modules[name] = module
+            """,
+            name=module.__name__.rpartition(".")[2],
+            source=Path(module.__file__ or "").read_text(encoding="utf-8"),
+        )
+
+
 @pytest.fixture(scope="module")
 def shared(python: PythonPage) -> PythonPage:
-    """The page with the store's behaviours loaded."""
-    source = Path(behaviours.__file__).read_text(encoding="utf-8")
-    python.run(
-        """
-        import sys, types
-        module = types.ModuleType("behaviours")
-        exec(compile(source, "behaviours.py", "exec", dont_inherit=True), module.__dict__)
-        sys.modules["behaviours"] = module
-        """,
-        source=source,
-    )
+    """The page with the behaviours of stores and spools loaded."""
+    load_behaviours(python)
     return python
-
-
-def files_on_opfs(python: PythonPage, directory: str) -> list[str]:
-    """Paths of all files under ``directory``, as the browser lists them."""
-    names: list[str] = python.page.evaluate(
-        """async (directory) => {
-          const found = [];
-          const walk = async (folder, path) => {
-            for await (const [name, handle] of folder.entries()) {
-              if (handle.kind === "directory") await walk(handle, `${path}${name}/`);
-              else found.push(path + name);
-            }
-          };
-          await walk(await (await navigator.storage.getDirectory()).getDirectoryHandle(directory), "");
-          return found;
-        }""",
-        directory,
-    )
-    return names
 
 
 @pytest.mark.parametrize("name", [behaviour.__name__ for behaviour in behaviours.ALL])
@@ -115,6 +72,21 @@ def test_over_the_pages_database(shared: PythonPage, name: str) -> None:
         await store.open()
         await getattr(behaviours, name)(store)
         await store.close()
+        """,
+        name=name,
+    )
+
+
+@pytest.mark.parametrize("name", [behaviour.__name__ for behaviour in spool_behaviours.ALL])
+def test_over_the_pages_spool(shared: PythonPage, name: str) -> None:
+    shared.run(
+        """
+        import spool_behaviours
+        worker = storage(f"spool-{name}")
+        await worker.open()
+        assert worker.persistent
+        await getattr(spool_behaviours, name)(worker)
+        await worker.close()
         """,
         name=name,
     )
@@ -142,62 +114,60 @@ def test_the_database_is_exclusive_durable_and_journaled(python: PythonPage) -> 
         """
         worker = storage("pragmas")
         await worker.open()
-        names = ("locking_mode", "journal_mode", "synchronous", "foreign_keys")
+        names = ("locking_mode", "journal_mode", "synchronous", "foreign_keys", "secure_delete", "temp_store")
         return {name: list((await worker.execute(f"PRAGMA {name}"))[0].values())[0] for name in names}
         """
     )
-    assert pragmas == {"locking_mode": "exclusive", "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+    assert pragmas == {
+        "locking_mode": "exclusive",
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "foreign_keys": 1,
+        "secure_delete": 1,
+        "temp_store": 2,
+    }
 
 
-def test_every_key_keeps_its_own_bytes(python: PythonPage) -> None:
+def test_every_key_of_the_case_becomes_legal_names_inside_the_spool(python: PythonPage) -> None:
     python.run(
         """
         worker = storage("keys")
         await worker.open()
         for number, key in enumerate(keys):
             await worker.write(key, f"v{number}".encode())
+            await worker.append(f"appended/{key}", f"v{number}".encode())
         for number, key in enumerate(keys):
-            assert await worker.read(key) == f"v{number}".encode(), key
-            assert await worker.size(key) == len(f"v{number}"), key
+            assert await worker.read(key) == await worker.read(f"appended/{key}") == f"v{number}".encode(), key
         """,
-        keys=KEYS,
+        keys=spool_behaviours.KEYS,
     )
-    spooled = [path for path in files_on_opfs(python, "keys") if path.startswith("spool/")]
-    assert len(spooled) == len(KEYS)
-    allowed = set("abcdefghijklmnopqrstuvwxyz234567")
-    for path in spooled:
-        for segment in path.split("/")[1:]:
-            assert segment[0] in "df"
-            assert set(segment[1:]) <= allowed
-            assert len(segment) <= 120
+    found = opfs.files(python.page, "keys")
+    spooled = [path for path in found if path.startswith("spool/")]
+    assert len({path.casefold() for path in spooled}) == 2 * len(spool_behaviours.KEYS)
+    assert_legal([segment for path in spooled for segment in path.split("/")])
+    assert all(path.startswith(("spool/", "sqlite/.opaque/")) for path in found)
 
 
-def test_the_spool_reads_ranges_replaces_and_deletes_by_prefix(python: PythonPage) -> None:
-    python.run(
+def test_deleted_keys_leave_no_folder(python: PythonPage) -> None:
+    folders = python.run(
         """
-        worker = storage("ranges")
+        worker = storage("folders")
         await worker.open()
-        await worker.write("turn/1/a", b"0123456789")
-        await worker.write("turn/1/a", b"abcdef")
-        await worker.write("turn/1/b", b"")
-        await worker.write("turn/2/a", bytes(range(256)) * 4096)
-        assert await worker.read("turn/1/a") == b"abcdef"
-        assert await worker.read("turn/1/a", 2, 4) == b"cd"
-        assert await worker.read("turn/1/a", 4, 99) == b"ef"
-        assert await worker.read("turn/1/a", 99) == b""
-        assert await worker.size("turn/1/b") == 0
-        assert await worker.read("turn/2/a", 256, 512) == bytes(range(256))
-        assert await worker.delete("turn/1/") == 2
-        for missing in ("turn/1/a", "never"):
-            try:
-                await worker.read(missing)
-            except KeyError as error:
-                assert error.args == (missing,)
-            else:
-                raise AssertionError(missing)
-        assert await worker.size("turn/2/a") == 256 * 4096
+        await worker.write("x" * 300, b"x")
+        await worker.write("x" * 301, b"x")
+        await worker.delete("x" * 301)
+        assert await worker.read("x" * 300) == b"x"
+        await worker.delete("")
+        from pyodide.code import run_js
+        count = await run_js(
+            "(async () => { const root = await navigator.storage.getDirectory();"
+            "const spool = await (await root.getDirectoryHandle('folders')).getDirectoryHandle('spool');"
+            "let count = 0; for await (const _ of spool.keys()) count += 1; return count; })()"
+        )
+        return count
         """
     )
+    assert folders == 0
 
 
 @pytest.mark.parametrize("way", WITHOUT_OPFS)
@@ -209,6 +179,7 @@ def test_without_opfs_the_same_database_runs_in_memory_and_says_so(
     canned = {"/agent/" + assets["storage"]: broken}
     with SiteServer(blank_site, mounts={"/agent": dist / "agent"}, canned=canned) as server:
         python = open_python(browser, server, assets)
+        load_behaviours(python)
         notice, persistent = use_memory(python)
         python.page.close()
     assert not persistent
@@ -229,6 +200,12 @@ def use_memory(python: PythonPage) -> tuple[str, bool]:
         assert await worker.execute("SELECT sqlite_compileoption_used('ENABLE_FTS5') AS fts") == [{"fts": 1}]
         await worker.write("a/b", b"bytes")
         assert await worker.read("a/b", 1) == b"ytes"
+        assert await worker.delete("") == 1
+        assert await worker.forget_set_aside(None) == 0
+        import spool_behaviours
+        for behaviour in spool_behaviours.ALL:
+            await behaviour(worker)
+            await worker.delete("")
         return [worker.notice, worker.persistent]
         """
     )
@@ -288,40 +265,166 @@ def test_a_killed_storage_worker_fails_its_call_with_lost_and_the_next_call_open
     assert rows == [{"x": 1}]
 
 
-def test_a_damaged_database_is_called_damaged(python: PythonPage) -> None:
-    python.run("worker = storage('damaged'); await worker.open(); await worker.close()")
-    error = python.run(
+def test_damage_that_a_statement_finds_is_mended_or_set_aside_at_the_next_start(python: PythonPage) -> None:
+    """A broken search index is made again: nothing is set aside for it, and nothing told."""
+    error, notice, found = python.run(
         """
-        from pyodide.code import run_js
-        worker = storage("damaged")
+        from py_agent.storage.store import Store
+        worker = storage("index")
         await worker.open()
-        await worker.execute("CREATE TABLE t (x)")
-        await worker.execute("INSERT INTO t VALUES (randomblob(100000))")
-        await worker.close()
-        js.lines[js.lines.length - 1].terminate()
-        await asyncio.sleep(0.2)
-        await run_js(spoil)("damaged")
+        store = Store(worker)
+        await store.open()
+        for number in range(40):
+            await store.open_question(f"t{number}", f"Where is walrus {number}?", "turn")
+        await worker.execute("DELETE FROM messages_fts_data WHERE id > 100")
+        error = None
         try:
-            await storage("damaged").open()
-        except AgentError as error:
-            return error_of(error)
-        """,
-        spoil="""async (directory) => {
-          const root = await (await navigator.storage.getDirectory()).getDirectoryHandle(directory);
-          const walk = async (folder) => {
-            for await (const handle of folder.values()) {
-              if (handle.kind === "directory") { await walk(handle); continue; }
-              const file = await handle.getFile();
-              if (file.size <= 8192) continue;
-              // The pool keeps 4,096 bytes of its own in front; the database's header follows.
-              const writable = await handle.createWritable({keepExistingData: true});
-              await writable.write({type: "write", position: 4096, data: new Uint8Array(2048).fill(7)});
-              await writable.close();
-            }
-          };
-          await walk(root);
-        }""",
+            await store.search_threads("walrus")
+        except AgentError as thrown:
+            error = error_of(thrown)
+        await worker.close()
+        again = storage("index")
+        await again.open()
+        store = Store(again)
+        await store.open()
+        found = len(await store.search_threads("walrus", 100))
+        return [error, again.notice, found]
+        """
     )
-    assert error is not None
-    assert error["code"] == "damaged", json.dumps(error)
-    assert "Clear this site's data" in error["hint"]
+    assert error["code"] == "damaged"
+    assert "Reload" in error["hint"]
+    assert (notice, found) == ("", 40)
+    assert not [path for path in opfs.files(python.page, "index") if "aside" in path or path == "damaged"]
+
+
+def test_deleted_words_stand_in_no_file_of_the_site(shared: PythonPage) -> None:
+    """Whatever order of turns and deletions; the files are looked at while the worker has them open."""
+    for seed in range(3):
+        gone, kept = shared.run(TALK_AND_DELETE, seed=seed, directory=f"deletion-{seed}")
+        content = b"".join(data.lower() for data in opfs.files(shared.page, f"deletion-{seed}").values())
+        assert len(gone) > 5
+        assert [word for word in gone if word.encode() in content or word[-12:].encode() in content] == []
+        assert [word for word in kept if word.encode() not in content] == []
+
+
+#: Turns with a secret word in every place that a turn has, and deletions between them.
+TALK_AND_DELETE = """
+import random, behaviours
+from py_agent.model.record import Feedback
+from py_agent.storage.deletion import delete_thread
+from py_agent.storage.keys import trace_key, turn_prefix
+from py_agent.storage.store import Store, new_id
+worker = storage(directory)
+await worker.open()
+store = Store(worker)
+await store.open()
+chance = random.Random(seed)
+kept, gone = {}, []
+for number in range(50):
+    if kept and chance.random() < 0.35:
+        thread = chance.choice(sorted(kept))
+        await delete_thread(store, worker, thread)
+        gone += kept.pop(thread)
+        continue
+    thread, turn, word = chance.choice([*sorted(kept), f"t{number}"]), new_id(), f"geheim{chance.getrandbits(64):016x}"
+    question = await store.open_question(thread, f"Why {word}?", turn)
+    turned = behaviours.record(question, thread, turn, f"As {word}. " * 30)
+    call = turned.tool_calls[0].model_copy(update={"shown": f"shown {word}", "arguments": {"query": word}})
+    thought = turned.thoughts[0].model_copy(update={"text": f"thinking of {word}"})
+    turned = turned.model_copy(update={"tool_calls": (call,), "thoughts": (thought,)})
+    await store.commit_turn(turned)
+    await store.set_feedback(Feedback(message=turned.answer.id, verdict="down", text=f"{word} is wrong"))
+    await worker.write(f"{turn_prefix(turn)}call_0", f"result {word}".encode())
+    await worker.append(trace_key(thread, turn), f"trace {word}".encode())
+    kept.setdefault(thread, []).append(word)
+while not gone or len(kept) > 2:
+    thread = sorted(kept)[0]
+    await delete_thread(store, worker, thread)
+    gone += kept.pop(thread)
+return [gone, [word for words in kept.values() for word in words]]
+"""
+
+
+def test_a_kill_in_the_middle_leaves_whole_turns_and_whole_appends(shared: PythonPage) -> None:
+    """The worker is ended while commits and appends are under way; nothing that was acknowledged is lost."""
+    for moment in (5, 40, 120):
+        acknowledged, appended, states, rows, trace = shared.run(
+            """
+            import behaviours
+            from py_agent.storage.store import Store
+            worker = storage(f"kill-{moment}")
+            await worker.open()
+            store = Store(worker)
+            await store.open()
+            acknowledged, appended = [], []
+
+            async def turns():
+                for number in range(500):
+                    await behaviours.ask(store, "Q", "t1", f"turn{number}", "answer " * 500)
+                    acknowledged.append(number)
+
+            async def lines():
+                for number in range(500):
+                    await worker.append("trace", f"line {number}\\n".encode())
+                    appended.append(number)
+
+            tasks = [asyncio.ensure_future(turns()), asyncio.ensure_future(lines())]
+            await asyncio.sleep(moment / 1_000)
+            js.lines[js.lines.length - 1].worker.terminate()
+            done = await asyncio.gather(*tasks, return_exceptions=True)
+            assert all(isinstance(one, AgentError) and one.code == "lost" for one in done), done
+            assert (await worker.execute("PRAGMA integrity_check")) == [{"integrity_check": "ok"}]
+            states = [[message.turn, message.role, message.state] for message in await store.history("t1")]
+            rows = [len(await rows("t1")) for rows in (store.tool_calls, store.thoughts, store.artifacts)]
+            try:
+                trace = (await worker.read("trace")).decode()
+            except KeyError:
+                trace = ""
+            return [len(acknowledged), len(appended), states, rows, trace]
+            """,
+            moment=moment,
+        )
+        answered = [turn for turn, role, _ in states if role == "assistant"]
+        asked = {turn: state for turn, role, state in states if role == "user"}
+        assert len(answered) in (acknowledged, acknowledged + 1)
+        assert rows == [len(answered)] * 3
+        assert {turn for turn, state in asked.items() if state == "done"} == set(answered)
+        assert list(asked.values()).count("open") <= 1
+        whole = "".join(f"line {number}\n" for number in range(500))
+        assert whole.startswith(trace)
+        assert trace.count("\n") >= appended
+
+
+def test_over_quota_an_append_keeps_what_was_there_and_a_write_leaves_nothing(
+    browser: BrowserContext, blank_site: Path, assets: dict[str, Any], dist: Path
+) -> None:
+    with SiteServer(blank_site, mounts={"/agent": dist / "agent"}) as server:
+        python = open_python(browser, server, assets)
+        python.run("worker = storage('quota'); await worker.open(); await worker.append('trace', b'whole line;')")
+        tools = browser.new_cdp_session(python.page)
+        tools.send("Storage.overrideQuotaForOrigin", {"origin": server.url, "quotaSize": 2_000_000})
+        errors = python.run(
+            """
+            js.lines[js.lines.length - 1].worker.terminate()
+            worker = storage("quota")
+            await worker.open()
+            errors = []
+            for work in (worker.append("trace", bytes(5_000_000)), worker.write("result", bytes(5_000_000))):
+                try:
+                    await work
+                except AgentError as error:
+                    errors.append(error_of(error))
+            assert await worker.read("trace") == b"whole line;"
+            try:
+                await worker.read("result")
+            except KeyError:
+                errors.append("gone")
+            return errors
+            """
+        )
+        tools.send("Storage.overrideQuotaForOrigin", {"origin": server.url})
+        python.run("worker = storage('quota2'); await worker.open(); await worker.append('trace', b'next;')")
+        python.page.close()
+    assert [error["code"] for error in errors[:2]] == ["full", "full"]
+    assert errors[0]["hint"]
+    assert errors[2] == "gone"
