@@ -249,6 +249,7 @@ class Turn:
     def _new_context(self) -> TurnContext:
         services = self._services
         config = services.config
+        breathe = Breather(config.yield_ms)
         shelf = Shelf(
             services.spool,
             turn_prefix(self.id),
@@ -256,6 +257,7 @@ class Turn:
             nonce=services.nonce,
             inline_tokens=config.inline_result_tokens,
             reader_tokens=config.reader_tokens,
+            breathe=breathe,
         )
         return TurnContext(
             turn=self.id,
@@ -271,7 +273,7 @@ class Turn:
             observe=self._observability.emit,
             count=services.count,
             nonce=services.nonce,
-            breathe=Breather(config.yield_ms),
+            breathe=breathe,
             gates=self.gates,
             clock=services.clock,
             zone_offset=services.zone_offset,
