@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING
 
 from py_agent.artifacts.fitting import CHARS_PER_TOKEN_MOST, FRAME_TOKENS, Breathe
 from py_agent.artifacts.ledger import Ledger
-from py_agent.artifacts.markdown import MARKDOWN_LIMIT, Outline, outline
-from py_agent.artifacts.parsing import JSON_PARSE_LIMIT, Document, NotJson, parse
 from py_agent.artifacts.spooled import Page, SpooledArtifact
 from py_agent.artifacts.writing import TextWriter, whole
 from py_agent.model.base import Record
@@ -18,6 +17,10 @@ from py_agent.prompt.envelopes import NonceMaker, break_tokens, envelope
 from py_agent.prompt.tokens import TokenCounter
 from py_agent.prompt.wording import wording
 from py_agent.storage.base import Spool
+
+if TYPE_CHECKING:
+    from py_agent.artifacts.markdown import Outline
+    from py_agent.artifacts.parsing import Document
 
 #: Characters of a result's summary that its handle repeats.
 MAX_SUMMARY_CHARS = 60
@@ -159,6 +162,8 @@ class Shelf:
             ToolError: It is too large, or no JSON.
             KeyError, StorageError: As ``SpooledArtifact.whole``.
         """
+        from py_agent.artifacts.parsing import JSON_PARSE_LIMIT, NotJson, parse
+
         if self._document is not None and self._document[0] is artifact:
             return self._document[1]
         self._refuse_large(call_id, artifact, JSON_PARSE_LIMIT)
@@ -178,6 +183,8 @@ class Shelf:
             ToolError: It is too large.
             KeyError, StorageError: As ``SpooledArtifact.pieces``.
         """
+        from py_agent.artifacts.markdown import MARKDOWN_LIMIT, outline
+
         if self._outline is not None and self._outline[0] is artifact:
             return self._outline[1]
         self._refuse_large(call_id, artifact, MARKDOWN_LIMIT)

@@ -7,8 +7,6 @@ from typing import Any
 
 from pydantic import Field
 
-from py_agent.artifacts.grep import search
-from py_agent.artifacts.patterns import MAX_PATTERN_CHARS, BadPattern, compile_pattern
 from py_agent.artifacts.reading import CursorArgs, Reader, ReaderArgs, refusal
 from py_agent.artifacts.shelf import Shelf
 from py_agent.artifacts.spooled import SpooledArtifact
@@ -42,6 +40,9 @@ async def _cat(shelf: Shelf, artifact: SpooledArtifact, args: CursorArgs) -> str
 
 
 async def _grep(shelf: Shelf, artifact: SpooledArtifact, args: GrepArgs) -> str:
+    from py_agent.artifacts.grep import search
+    from py_agent.artifacts.patterns import MAX_PATTERN_CHARS, BadPattern, compile_pattern
+
     try:
         pattern = compile_pattern(args.pattern)
     except BadPattern as error:

@@ -173,7 +173,8 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     return cleaned
 
 
-#: What a brief declaration keeps of a schema: names and types. What is out of bounds comes back with the bound in words.
+#: What a brief declaration keeps of a schema: names and types. What is out of bounds comes back with the bound in
+#: words.
 _BRIEF_KEYS = ("type", "properties", "items", "required", "enum", "anyOf")
 
 
