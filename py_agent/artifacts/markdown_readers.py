@@ -46,7 +46,7 @@ async def _sections(shelf: Shelf, artifact: SpooledArtifact, args: SectionArgs) 
     if heading is None:
         raise refusal("no_section", "bad_arguments", call=args.call_id, heading=args.heading[:100])
     line = min(max(args.start - 1, heading.line), heading.end - 1)
-    page = await artifact.page(line, args.offset, end=heading.end, max_tokens=shelf.page_tokens, count=shelf.count)
+    page = await shelf.page(artifact, line, args.offset, heading.end)
     return shelf.show_page(args.call_id, page, "artifact_md_sections", heading.end)
 
 
@@ -91,7 +91,7 @@ async def _frontmatter(shelf: Shelf, artifact: SpooledArtifact, args: CursorArgs
     if found.front is None or found.front[0] >= found.front[1]:
         return wording("artifact_measure", call=args.call_id, measure="front", value=0)
     line = min(max(args.start - 1, found.front[0]), found.front[1] - 1)
-    page = await artifact.page(line, args.offset, end=found.front[1], max_tokens=shelf.page_tokens, count=shelf.count)
+    page = await shelf.page(artifact, line, args.offset, found.front[1])
     return shelf.show_page(args.call_id, page, "artifact_md_frontmatter", found.front[1])
 
 

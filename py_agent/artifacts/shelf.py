@@ -133,8 +133,7 @@ class Shelf:
             StorageError: The spool refused.
         """
         artifact = self._artifacts[call_id]
-        page = await artifact.page(start - 1, max_tokens=self.page_tokens, count=self.count)
-        return self.show_page(call_id, page, "artifact_cat")
+        return self.show_page(call_id, await self.page(artifact, start - 1), "artifact_cat")
 
     def artifact(self, call_id: str, reader: str) -> SpooledArtifact:
         """What a reader was called for.
@@ -191,6 +190,17 @@ class Shelf:
         self._outline = artifact, await outline(artifact.lines_from(), self.breathe)
         return self._outline[1]
 
+    async def page(self, artifact: SpooledArtifact, line: int = 0, column: int = 0, end: int | None = None) -> Page:
+        """A page that ``show_page`` can show within the cap.
+
+        Raises:
+            NoSuchPlace, KeyError, StorageError: As ``SpooledArtifact.page``.
+        """
+        header = self.count(_goes_on(artifact.begun_before(line, column)))
+        return await artifact.page(
+            line, column, max_tokens=max(self.page_tokens - header, 1), count=self.count, end=end
+        )
+
     def show_page(self, call_id: str, page: Page, reader: str, end: int | None = None) -> str:
         """A page as the model sees it; its passages count as shown.
 
@@ -203,7 +213,7 @@ class Shelf:
         artifact = self._artifacts[call_id]
         artifact.opened = True
         self.ledger.add_shown(page.spans)
-        header = f"[{page.continues}] (goes on)\n" if page.continues else ""
+        header = _goes_on(page.continues)
         total = artifact.lines
         return wording(
             "artifact_page",
@@ -295,6 +305,11 @@ async def _head(result: ToolResult, chars: int) -> tuple[str, AsyncIterator[str]
         if len(head) > chars:
             return head, result.stream
     return whole(head), None
+
+
+def _goes_on(passage: str | None) -> str:
+    """The line that says whose text a page begins inside of."""
+    return f"[{passage}] (goes on)\n" if passage else ""
 
 
 def _short(number: int) -> str:

@@ -198,12 +198,11 @@ class SpooledArtifact:
             for span in self.spans
             if span.start <= last and span.end > line
         )
-        goes_on = (span.passage for span in self.spans if (span.start, 0) < (line, column) and line < span.end)
-        rest = await self._is_left(reached, end)
-        return Page(text, line, column, reached if rest else None, last, spans if text else (), next(goes_on, None))
+        rest = reached if await self._is_left(reached, end) else None
+        return Page(text, line, column, rest, last, spans if text else (), self.begun_before(line, column))
 
-    async def tail(self, lines: int, *, max_tokens: int, count: TokenCounter) -> Page:
-        """The last ``lines`` lines, or as many of them as fit ``max_tokens``.
+    async def tail(self, lines: int, *, max_tokens: int, count: TokenCounter) -> tuple[int, int]:
+        """Where the last ``lines`` lines begin, or as many of them as fit ``max_tokens``.
 
         Raises:
             KeyError, StorageError: As ``page``.
@@ -217,7 +216,7 @@ class SpooledArtifact:
         while count(kept) > max_tokens and len(kept) > 1:
             feed = kept.find("\n", 0, len(kept) - 1)
             kept, place = _without_first(kept, feed + 1 or len(kept) // 8 + 1, place)
-        return await self.page(*place, max_tokens=max_tokens, count=count)
+        return place
 
     def spans_of(self, lines: set[int]) -> tuple[Span, ...]:
         """The passages to which some of ``lines`` belong, one span each line."""
@@ -227,6 +226,10 @@ class SpooledArtifact:
             for span in self.spans
             if span.start <= line < span.end
         )
+
+    def begun_before(self, line: int, column: int) -> str | None:
+        """The passage inside which a place lies, if its text began before."""
+        return next((span.passage for span in self.spans if (span.start, 0) < (line, column) and line < span.end), None)
 
     def passage_at(self, line: int) -> str | None:
         """The passage to which a line belongs."""

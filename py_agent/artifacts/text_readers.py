@@ -35,7 +35,7 @@ class LinesArgs(ReaderArgs):
 
 
 async def _cat(shelf: Shelf, artifact: SpooledArtifact, args: CursorArgs) -> str:
-    page = await artifact.page(args.start - 1, args.offset, max_tokens=shelf.page_tokens, count=shelf.count)
+    page = await shelf.page(artifact, args.start - 1, args.offset)
     return shelf.show_page(args.call_id, page, "artifact_cat")
 
 
@@ -73,14 +73,15 @@ async def _grep(shelf: Shelf, artifact: SpooledArtifact, args: GrepArgs) -> str:
 
 
 async def _head(shelf: Shelf, artifact: SpooledArtifact, args: LinesArgs) -> str:
-    page = await artifact.page(end=args.lines, max_tokens=shelf.page_tokens, count=shelf.count)
+    page = await shelf.page(artifact, end=args.lines)
     if page.next is None and args.lines < artifact.lines:
         page = replace(page, next=(args.lines, 0))
     return shelf.show_page(args.call_id, page, "artifact_head")
 
 
 async def _tail(shelf: Shelf, artifact: SpooledArtifact, args: LinesArgs) -> str:
-    page = await artifact.tail(args.lines, max_tokens=shelf.page_tokens, count=shelf.count)
+    place = await artifact.tail(args.lines, max_tokens=shelf.page_tokens, count=shelf.count)
+    page = await shelf.page(artifact, *place)
     return shelf.show_page(args.call_id, page, "artifact_tail")
 
 

@@ -94,7 +94,8 @@ async def test_what_the_model_sees_is_bounded_and_names_the_next_read(text: str,
 @given(text=TEXTS.filter(bool), lines=st.integers(1, 40), cap=st.integers(5, 200))
 async def test_a_tail_is_the_end_of_the_text(text: str, lines: int, cap: int) -> None:
     artifact = await artifact_of(text)
-    page = await artifact.tail(lines, max_tokens=cap, count=estimate_tokens)
+    place = await artifact.tail(lines, max_tokens=cap, count=estimate_tokens)
+    page = await artifact.page(*place, max_tokens=cap, count=estimate_tokens)
     assert page.text
     assert text.count("\n", 0, len(text) - 1) - lines + 1 <= page.line
     ends = text.endswith(page.text)
