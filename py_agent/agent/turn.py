@@ -249,6 +249,7 @@ class Turn:
     def _new_context(self) -> TurnContext:
         services = self._services
         config = services.config
+        breathe = Breather(config.yield_ms)
         shelf = Shelf(
             services.spool,
             turn_prefix(self.id),
@@ -256,6 +257,7 @@ class Turn:
             nonce=services.nonce,
             inline_tokens=config.inline_result_tokens,
             reader_tokens=config.reader_tokens,
+            breathe=breathe,
         )
         return TurnContext(
             turn=self.id,
@@ -271,7 +273,7 @@ class Turn:
             observe=self._observability.emit,
             count=services.count,
             nonce=services.nonce,
-            breathe=Breather(config.yield_ms),
+            breathe=breathe,
             gates=self.gates,
             clock=services.clock,
             zone_offset=services.zone_offset,
@@ -285,7 +287,8 @@ def _recorded(tools: ExtraTools | None, trace: TraceWriter) -> ExtraTools | None
 
     def make(turn: TurnContext) -> list[Tool]:
         made = list(tools(turn))
-        trace.line("tools", tools=[tool.spec().model_dump(mode="json") for tool in made])
+        declared = [{**tool.spec().model_dump(mode="json"), "produces": list(tool.produces)} for tool in made]
+        trace.line("tools", tools=declared)
         return [recorded(tool, trace.line) for tool in made]
 
     return make

@@ -82,7 +82,9 @@ def recorded(tool: Tool, record: Callable[..., None]) -> Tool:
         except ToolError as error:
             record("tool", tool=tool.name, error=error.to_json())
             raise
-        record("tool", tool=tool.name, result=result.model_dump(mode="json"))
+        # A stream is not copied into the trace: it may be larger than all traces together.
+        note = {"streamed": True} if result.stream is not None else {}
+        record("tool", tool=tool.name, result=result.model_dump(mode="json"), **note)
         return result
 
     return tool.model_copy(update={"handler": handler})
@@ -105,10 +107,11 @@ def _question(turn: TurnContext) -> str:
 
 
 async def _allow(context: DispatchContext, next_: Next) -> None:
-    """Opens the executor's allow-list: everything visible, the readers once there is something to read, and only an
-    answer once the model was told to give one."""
+    """Opens the executor's allow-list: everything visible, the readers once there is something that they read, and only
+    an answer once the model was told to give one."""
     callable_now = (*context.tools.visible(), *context.tools.in_catalogue())
-    visible = [tool for tool in callable_now if context.turn.shelf.handles or not tool.reader]
+    open_readers = context.turn.shelf.open_readers
+    visible = [tool for tool in callable_now if not tool.reader or tool.name in open_readers]
     context.allowed = {tool.name for tool in visible if tool.terminal or context.folded is None}
     await next_()
 

@@ -1,53 +1,65 @@
 """The forged readers: tools that open what a handle stands for.
 
-Their declarations are fixed for the turn, so that the prompt's prefix stays. Forging binds a call id: until a handle
-exists, the executor's allow-list keeps the reader shut.
+Their declarations are fixed for the turn, so that the prompt's prefix stays. Forging binds a call id: until an artifact
+of a reader's kind lies on the shelf, the executor's allow-list keeps the reader shut.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
 
-from pydantic import Field
-
+from py_agent.artifacts import text_readers
+from py_agent.artifacts.reading import Reader
 from py_agent.artifacts.shelf import Shelf
-from py_agent.model.tool import Tool, ToolArgs, ToolError, ToolResult
+from py_agent.model.tool import ResultKind, Tool
+
+#: Names of those that only measure: a turn may leave them to its catalogue.
+MEASURES = frozenset(
+    {
+        "artifact_json_length",
+        "artifact_json_type",
+        "artifact_byte_length",
+        "artifact_line_count",
+        "artifact_estimate_tokens",
+    }
+)
+
+#: Kinds of result of a turn whose tools say nothing else.
+TEXT_ONLY: tuple[ResultKind, ...] = ("text",)
+
+#: What a small window has room for.
+SMALL = ("artifact_cat", "artifact_grep")
 
 
-class CatArgs(ToolArgs):
-    """Arguments of ``artifact_cat``."""
+def readers(
+    shelf: Shelf, kinds: Collection[ResultKind] = TEXT_ONLY, names: Collection[str] | None = None
+) -> tuple[Tool, ...]:
+    """The readers of a turn, bound to its shelf, which is told of them.
 
-    call_id: str = Field(description="Id of the call whose result to read, as the handle names it.")
-    start: int = Field(default=1, ge=1, description="First line to show, counted from 1.")
-
-
-def artifact_cat(shelf: Shelf) -> Tool:
-    """The reader that pages through a result line by line."""
-
-    async def handler(args: CatArgs, _context: Any) -> ToolResult:
-        if args.call_id not in shelf.handles:
-            known = ", ".join(shelf.handles)
-            raise ToolError(
-                f"There is no result {args.call_id!r}. Results that can be read: {known}.", code="no_handle"
-            )
-        if args.start > shelf.lines(args.call_id):
-            last = shelf.lines(args.call_id)
-            raise ToolError(f"{args.call_id} has {last} lines; start must be at most {last}.", code="bad_arguments")
-        try:
-            return ToolResult(text=await shelf.read(args.call_id, args.start))
-        except KeyError as error:
-            raise ToolError(f"The text of {args.call_id} is gone. Search again.", code="no_handle") from error
-
-    return Tool(
-        name="artifact_cat",
-        description="Shows the next lines of a result that was kept aside. Call it for every handle you were given.",
-        brief="Shows lines of a result that was kept aside.",
-        args=CatArgs,
-        handler=handler,
-        reader=True,
-    )
+    Args:
+        shelf: The turn's.
+        kinds: Kinds of result that the turn's tools may give: a reader of other kinds is not declared.
+        names: The only ones to have; None: all that fit.
+    """
+    chosen = [reader for reader in _fitting(kinds) if names is None or reader.name in names]
+    # In a handle the readers that know the kind come first; the ones of any kind follow.
+    order = sorted(chosen, key=lambda reader: len(reader.opens))
+    shelf.declare((reader.name, reader.opens) for reader in order)
+    return tuple(reader.tool(shelf) for reader in chosen)
 
 
-def readers(shelf: Shelf) -> tuple[Tool, ...]:
-    """All readers of a turn, bound to its shelf."""
-    return (artifact_cat(shelf),)
+def _fitting(kinds: Collection[ResultKind]) -> list[Reader]:
+    """The readers of these kinds in the order of their declaration: what shows content first, what measures last.
+
+    Few turns have anything but text: what reads the rest is imported when a turn has it.
+    """
+    chosen = [*text_readers.CONTENT]
+    if "json" in kinds:
+        from py_agent.artifacts import json_readers
+
+        chosen += [*json_readers.CONTENT, *json_readers.MEASURES]
+    if "markdown" in kinds:
+        from py_agent.artifacts import markdown_readers
+
+        chosen += markdown_readers.CONTENT
+    return [*chosen, *text_readers.MEASURES]

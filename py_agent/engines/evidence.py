@@ -9,7 +9,7 @@ from py_agent.model.prompt import Prompt, PromptMessage
 from py_agent.prompt.envelopes import open_envelopes, outside_envelopes
 
 _HEADER = re.compile(r"^\[([\w.-]+)\] (.*)$")
-_NEXT = re.compile(r"artifact_cat with call_id (\w+), start (\d+)")
+_NEXT = re.compile(r"artifact_cat with call_id (\w+), start (\d+)(?:, offset (\d+))?")
 _MISSING = re.compile(r"^Words of the query that stand in none of these passages: (.+)$", re.MULTILINE)
 _REPAIRED = re.compile(r"^Words read as others: (.+)$", re.MULTILINE)
 _GOES_ON = "(goes on)"
@@ -33,7 +33,7 @@ class Evidence:
     Attributes:
         question: The reader's words, from the last message of theirs.
         called: Names of the calls made since then, in order.
-        next_read: Call id and line of the next read that the harness asks for; None if nothing is left.
+        next_read: Call id, line and character of the next read that the harness asks for; None if nothing is left.
         passages: Those whose text was shown, best first.
         missing: Words of the query that no passage holds.
         repaired: Words that the search read as others.
@@ -42,7 +42,7 @@ class Evidence:
 
     question: str = ""
     called: list[str] = field(default_factory=list)
-    next_read: tuple[str, int] | None = None
+    next_read: tuple[str, int, int] | None = None
     passages: dict[str, SeenPassage] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     repaired: dict[str, str] = field(default_factory=dict)
@@ -83,7 +83,7 @@ def _tool(message: PromptMessage, evidence: Evidence) -> None:
 
 def _look_for_read(text: str, evidence: Evidence) -> None:
     match = _NEXT.search(text)
-    evidence.next_read = (match[1], int(match[2])) if match else None
+    evidence.next_read = (match[1], int(match[2]), int(match[3] or 0)) if match else None
 
 
 def _passages(text: str, evidence: Evidence) -> None:

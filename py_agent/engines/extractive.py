@@ -92,8 +92,9 @@ async def _step(prompt: Prompt) -> str:
         query = " ".join(evidence.question.split())[:MAX_QUERY_CHARS]
         return gemma4.render_call(CallSpec(name="search_docs", arguments={"query": query or "?"}))
     if evidence.next_read is not None and evidence.called.count("artifact_cat") < MAX_READS:
-        call_id, start = evidence.next_read
-        return gemma4.render_call(CallSpec(name="artifact_cat", arguments={"call_id": call_id, "start": start}))
+        call_id, start, offset = evidence.next_read
+        arguments = {"call_id": call_id, "start": start, **({"offset": offset} if offset else {})}
+        return gemma4.render_call(CallSpec(name="artifact_cat", arguments=arguments))
     return gemma4.render_call(await _end(evidence))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -12,6 +12,13 @@ from py_agent.model.base import Record
 from py_agent.model.coerce import NotMeant, coerce
 from py_agent.model.errors import AgentError
 from py_agent.model.prompt import ToolSpec
+
+#: What a result is, and with it which readers open it when it is kept aside.
+ResultKind = Literal["text", "json", "markdown"]
+
+
+#: Marks an argument that may be given but is not declared: what the model needs it for tells of it.
+UNDECLARED = "undeclared"
 
 
 class ToolError(AgentError):
@@ -47,12 +54,18 @@ class ToolResult(Record):
         summary: A few words for the handle of a large result (``5 passages``).
         spans: Which lines of ``text`` are passages; reading them makes the passages citable.
         retrieved: Ids of the passages in ``text``, best first.
+        kind: What the result is.
+        stream: The rest of a result that is too large for the memory, in pieces of any size; it goes behind ``text``.
     """
 
-    text: str
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    text: str = ""
     summary: str = ""
     spans: tuple[Span, ...] = ()
     retrieved: tuple[str, ...] = ()
+    kind: ResultKind = "text"
+    stream: AsyncIterator[str] | None = Field(default=None, exclude=True)
 
 
 #: A handler gets validated arguments and the running dispatch's context (``runner/contexts.py``).
@@ -70,6 +83,7 @@ class Tool(Record):
         handler: Runs the call. Raises ``ToolError`` with a text that the model can act on.
         terminal: Its call proposes an end of the turn: gates judge it before it counts.
         reader: It reads spooled artifacts: its result is always shown inline, never spooled again.
+        produces: Which kinds of result it may give: the readers of these are declared in its turns.
         pure: The same arguments bring the same result as long as the turn lasts: a repeated call is answered from the
             first one's result.
         effect: It changes something outside the turn (a memory, the reader's page, whatever a site's own tool does): it
@@ -88,6 +102,7 @@ class Tool(Record):
     handler: Handler
     terminal: bool = False
     reader: bool = False
+    produces: tuple[ResultKind, ...] = ("text",)
     pure: bool = False
     effect: bool = False
     words: Callable[[Any], str] | None = None
@@ -150,6 +165,7 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
             key: clean(value, inside_properties=key == "properties" and not inside_properties)
             for key, value in node.items()
             if inside_properties or key not in ("title", "additionalProperties")
+            if not (inside_properties and value.get(UNDECLARED))
         }
 
     cleaned: dict[str, Any] = clean(schema)

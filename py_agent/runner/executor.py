@@ -161,6 +161,8 @@ async def _show(context: DispatchContext, call: _Call) -> None:
             # The result is lost, and nothing of it counts as read.
             message = f"The result could not be kept: {error.message} {error.hint}"
             call.shown, call.is_error, call.spool_key = wording("tool_error", message=message), True, None
+        except ToolError as error:  # in the middle of a result that streams
+            call.shown, call.is_error = wording("tool_error", message=error.message), True
     elif not call.shown:
         earlier = next(done for done in reversed(turn.calls) if done.ran and done.checksum == call.key)
         call.shown = wording("tool_repeated", tool=call.name, earlier=earlier.shown)
@@ -188,6 +190,7 @@ async def _keep(context: DispatchContext, call: _Call, result: ToolResult) -> No
     if call.tool.reader:
         call.shown = result.text
         return
-    text = result.text if result.text.strip() else wording("tool_empty", tool=call.name)
+    empty = not result.text.strip() and result.stream is None
+    text = wording("tool_empty", tool=call.name) if empty else result.text
     kept = await context.turn.shelf.take(call.id, call.name, result.model_copy(update={"text": text}))
     call.shown, call.spool_key = kept.text, kept.spool_key

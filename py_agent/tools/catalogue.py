@@ -32,7 +32,9 @@ def tool_catalog() -> Tool:
     async def handler(args: CatalogArgs, context: Any) -> ToolResult:
         wanted = args.contains.casefold()
         found = [
-            tool for tool in context.tools.in_catalogue() if wanted in f"{tool.name} {tool.description}".casefold()
+            tool
+            for tool in context.tools.in_catalogue()
+            if tool.name in context.allowed and wanted in f"{tool.name} {tool.description}".casefold()
         ]
         return ToolResult(text=wording("catalogue", tools=[tool.spec() for tool in found]), summary="a list of tools")
 

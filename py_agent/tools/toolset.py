@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from py_agent.artifacts.readers import readers
+from py_agent.artifacts.readers import MEASURES, SMALL, readers
 from py_agent.model.tool import Tool, ToolRegistry
 from py_agent.runner.contexts import TurnContext
 from py_agent.storage.base import MemoryStore
@@ -20,9 +20,6 @@ ExtraTools = Callable[[TurnContext], Iterable[Tool]]
 #: Windows up to so many tokens get the small profile: declarations of all tools would take half of one.
 SMALL_WINDOW = 2_048
 
-#: The readers of the small profile.
-SMALL_READERS = ("artifact_cat", "artifact_grep")
-
 
 def is_small(window: int) -> bool:
     """Whether a context window of ``window`` tokens gets the small profile."""
@@ -37,21 +34,23 @@ def toolset(turn: TurnContext, *, extra: ExtraTools | None = None, memories: Mem
         extra: An integrator's own tools; they are declared in either profile.
         memories: Where ``remember`` and ``recall`` work; None: there are no such tools.
     """
-    forged = readers(turn.shelf)
     own = tuple(extra(turn)) if extra is not None else ()
     look = (search_docs(turn.search, turn.config.search_top), read_page(turn.search))
     end = (provide_answer(), say_i_dont_know())
     if is_small(turn.engine.info().window):
-        registry = ToolRegistry.of([*look, *(tool for tool in forged if tool.name in SMALL_READERS), *own, *end])
+        registry = ToolRegistry.of([*look, *readers(turn.shelf, names=SMALL), *own, *end])
         registry.brief = True
         return registry
+    forged = readers(turn.shelf, {kind for tool in own for kind in tool.produces})
+    show = [tool for tool in forged if tool.name not in MEASURES]
+    measure = [tool for tool in forged if tool.name in MEASURES]
     ask: tuple[Tool, ...] = ()
     if turn.gates.interactive:
         from py_agent.tools.reader import ask_reader, navigate_to_page
 
         ask = (ask_reader(), navigate_to_page(turn.search))
-    declared = [*look, list_pages(turn.search), *forged, *ask, tool_catalog(), call_a_tool(), *own, *end]
-    return ToolRegistry.of(declared, _catalogue(turn, memories))
+    declared = [*look, list_pages(turn.search), *show, *ask, tool_catalog(), call_a_tool(), *own, *end]
+    return ToolRegistry.of(declared, [*_catalogue(turn, memories), *measure])
 
 
 def _catalogue(turn: TurnContext, memories: MemoryStore | None) -> list[Tool]:

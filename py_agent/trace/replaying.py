@@ -214,9 +214,17 @@ class ReplayTools:
             if "error" in line:
                 error = line["error"]
                 raise ToolError(error["message"], hint=error["hint"], code=error["code"])
+            if line.get("streamed"):
+                raise Departed(f"The result of {told['name']} was streamed and is not in the trace.")
             return ToolResult.model_validate(line["result"])
 
-        return Tool(name=told["name"], description=told["description"], args=RecordedArgs, handler=handler)
+        return Tool(
+            name=told["name"],
+            description=told["description"],
+            args=RecordedArgs,
+            handler=handler,
+            produces=tuple(told.get("produces", ("text",))),
+        )
 
 
 def replay_nonces(lines: Iterable[dict[str, Any]]) -> Any:

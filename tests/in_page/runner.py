@@ -23,9 +23,9 @@ class Page:
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: Any) -> bool | None:
         test = pyfuncitem.obj
-        # hypothesis makes a plain function of a coroutine test when a plugin has wrapped it; unwrapped it stays one.
-        if inspect.iscoroutinefunction(inspect.unwrap(test)) and hasattr(test, "hypothesis"):
-            inner = test.hypothesis.inner_test
+        # hypothesis makes a plain function of a coroutine test, and refuses to run it as long as the inner one is none.
+        inner = test.hypothesis.inner_test if hasattr(test, "hypothesis") else None
+        if inspect.iscoroutinefunction(inner):
             test.hypothesis.inner_test = lambda *args, **kwargs: run_sync(inner(*args, **kwargs))
             return None
         if not inspect.iscoroutinefunction(test):
