@@ -9,6 +9,7 @@ import json
 import time
 import traceback
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 from urllib.parse import urljoin
 
@@ -26,8 +27,9 @@ from py_agent.model.config import YIELD_MS_MAIN, YIELD_MS_WORKER, AgentConfig
 from py_agent.model.errors import AgentError
 from py_agent.runner.breathe import Breather
 from py_agent.search import open_index
-from py_agent.storage.keys import sweep
+from py_agent.storage.keys import sweep, trace_key
 from py_agent.storage.store import Store
+from py_agent.trace.tracing import Tracing
 
 #: Seconds before the warm-up: the answer of ``start`` and the page's first request go out first.
 WARM_UP_DELAY_S = 0.1
@@ -94,7 +96,17 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
     timings["engine"] = _ms_since(begin)
 
     config = AgentConfig(yield_ms=yield_ms, **({"title": manifest["title"]} if manifest.get("title") else {}))
-    agent = DocsAgent(engine, search, store, storage, config, prepare=lambda: _late(bridge))
+    agent = DocsAgent(
+        engine,
+        search,
+        store,
+        storage,
+        config,
+        prepare=lambda: _late(bridge),
+        tracing=Tracing(storage, trace_key, index=store),
+        memories=store,
+        zone_offset=_zone_offset,
+    )
     session = Session(
         agent,
         search,
@@ -108,6 +120,13 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
     bridge.listen(create_proxy(_receiver(session)))
     session.in_background(_warm_up(agent))
     return {"engine": engine.info().model_dump(mode="json"), "timings": timings}
+
+
+def _zone_offset(name: str, moment: datetime) -> int:
+    # Imported only where it is used: few readers ask what time it is.
+    from py_agent.browser.clock import zone_offset
+
+    return zone_offset(name, moment)
 
 
 async def _warm_up(agent: DocsAgent) -> None:
