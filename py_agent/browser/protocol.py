@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+#: Version of all ports together: a page and a worker of two builds refuse each other at the start.
 PROTOCOL_VERSION: Final = 1
 
 Table = dict[str, tuple[str, ...]]

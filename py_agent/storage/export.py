@@ -42,6 +42,7 @@ from py_agent.storage.threads import title_of
 
 #: What the file says that it is.
 FORMAT: Final = "py-agent-thread"
+#: Version of the file format; a file of a newer one is refused.
 VERSION: Final = 1
 
 #: Bytes of one file at most: a long conversation takes some 100 kB, and the whole file is in memory when it is read.
