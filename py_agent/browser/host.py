@@ -18,6 +18,7 @@ from pyodide.ffi import create_proxy
 
 from py_agent.agent import DocsAgent
 from py_agent.browser.port import WorkerPort, error_of
+from py_agent.browser.protocol import wire_text
 from py_agent.browser.session import Session
 from py_agent.browser.storage import StorageWorker
 from py_agent.browser.wires import LineWire
@@ -112,7 +113,7 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
         search,
         store,
         storage,
-        send=lambda message: bridge.send(json.dumps(message, ensure_ascii=False)),
+        send=lambda message: bridge.send(wire_text(message)),
         root=urljoin(settings["index"], manifest.get("base_url", "")),
         kept=storage.persistent,
         notice=storage.notice,

@@ -5,6 +5,8 @@ A message is a JSON object with its name in ``type`` and these fields; the JavaS
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any, Final
 
 #: Version of all ports together: a page and a worker of two builds refuse each other at the start.
@@ -83,3 +85,25 @@ def missing_fields(table: Table, message: dict[str, Any]) -> tuple[str, ...] | N
     if fields is None:
         return None
     return tuple(field for field in fields if field not in message)
+
+
+#: The largest whole number that JavaScript tells from its neighbours.
+MAX_SAFE_INTEGER: Final = 2**53 - 1
+
+_LONG_NUMBER = re.compile(r"\d{16}")
+
+
+def wire_text(message: Any) -> str:
+    """A message as JSON text. A whole number that JavaScript would round goes as the text of its digits."""
+    text = json.dumps(message, ensure_ascii=False)
+    return json.dumps(_safe(message), ensure_ascii=False) if _LONG_NUMBER.search(text) else text
+
+
+def _safe(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _safe(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_safe(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > MAX_SAFE_INTEGER:
+        return str(value)
+    return value

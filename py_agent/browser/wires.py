@@ -10,6 +10,7 @@ from js import console
 from pyodide.ffi import create_proxy, to_js
 
 from py_agent.browser.port import Receive
+from py_agent.browser.protocol import wire_text
 
 
 class LineWire:
@@ -31,7 +32,7 @@ class LineWire:
         self._line.listen(self._proxy)
 
     def post(self, message: dict[str, Any], body: bytes | None = None) -> None:
-        text = json.dumps(message, ensure_ascii=False)
+        text = wire_text(message)
         if body is None:
             self._line.post(text)
         else:
