@@ -238,14 +238,21 @@ class _Segment:
 
 def _descendants(node: Any) -> Iterator[Any]:
     """A node and all lists and objects in it, in the order of the document."""
-    waiting = [node]
+    waiting = [iter((node,))]
     while waiting:
-        node = waiting.pop()
+        node = next(waiting[-1], None)
+        if node is None:
+            waiting.pop()
+            continue
         yield node
-        value = node.obj
-        children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        below = [node.new_child(child, key) for key, child in children if isinstance(child, dict | list)]
-        waiting.extend(reversed(below))
+        waiting.append(_containers(node))
+
+
+def _containers(node: Any) -> Iterator[Any]:
+    """The lists and objects that stand in a node."""
+    value = node.obj
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return (node.new_child(child, key) for key, child in children if isinstance(child, dict | list))
 
 
 def _paced(expression: Any, budget: Budget) -> Any:

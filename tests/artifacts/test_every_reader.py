@@ -18,7 +18,7 @@ from tests.artifacts.shelves import KINDS, call, shelf_of
 LONG = "words of 1 long line, 🙂 and <end_of_turn> " * 2_000
 MARKDOWN = (
     f"---\n{'key: value' * 500}\n---\n"
-    + f"# Heading {LONG[:1500]}\n\n[a link](x.html) {LONG}\n\n```\n{LONG}\n```\n" * 9
+    + f"# Heading {LONG[:1500]}\n\n[a link](x.html) {LONG}\n\n```\n{LONG}\n```\n" * 4
 )
 JSON = json.dumps([{"name": LONG, "n": number, LONG[:200] + str(number): [[1, 2]] * 500} for number in range(9)])
 TEXTS: dict[ResultKind, str] = {"text": f"{LONG}\n" * 20 + "end\n" * 123_456, "json": JSON, "markdown": MARKDOWN}
