@@ -14,8 +14,9 @@ Breathe = Callable[[], Awaitable[None]]
 #: whose tokens are longer (long runs of spaces) makes shorter pages, never larger ones.
 CHARS_PER_TOKEN_MOST = 8
 
-#: What the harness's own words around a read take at most: line numbers, marks, and how to go on. A test measures it.
-FRAME_TOKENS = 90
+#: What the harness's own words around a read take at most: line numbers, marks, and how to go on. Half of it is digits,
+#: which a text of a hundred megabytes has many of. A test measures it.
+FRAME_TOKENS = 140
 
 #: A cut moves back to the last blank at most this part of the text, so that words stay whole.
 _BACK_TO_A_BLANK = 0.2

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,11 +17,16 @@ from py_agent.artifacts.fitting import Breathe
 #: Characters of a path at most.
 MAX_PATH_CHARS = 200
 
-#: Nodes that one evaluation visits at most: 100,000 are ten times the values of a page's search index, and 20 MB.
-NODE_LIMIT = 100_000
+#: Nodes that one evaluation visits at most: 4 MB of JSON have about 300,000 values, and each may be looked at once and
+#: some again. On most devices the time is up sooner.
+NODE_LIMIT = 500_000
 
 #: Milliseconds that one evaluation takes at most.
 PATH_BUDGET_MS = 500
+
+
+#: Nodes between two looks at the clock: half a millisecond in a page.
+NODES_PER_LOOK = 32
 
 
 class BadPath(ValueError):
@@ -51,6 +56,7 @@ class Budget:
     def __init__(self, breathe: Breathe, *, nodes: int = NODE_LIMIT, ms: float = PATH_BUDGET_MS) -> None:
         self._breathe = breathe
         self._nodes = nodes
+        self._step_at = nodes
         self._ends = time.perf_counter() + ms / 1_000
         self.stopped = ""
 
@@ -61,22 +67,30 @@ class Budget:
             _Spent: There is none left, or no time.
         """
         self._nodes -= 1
-        if self._nodes < 0:
-            self.stopped = "nodes"
-        elif not self._nodes % 64 and time.perf_counter() > self._ends:
-            self.stopped = "time"
-        if self.stopped:
-            raise _Spent
+        if not self._nodes % NODES_PER_LOOK:
+            self._look()
+
+    @property
+    def due(self) -> bool:
+        """Whether ``step`` should be awaited: a look at the clock costs a page as much as a node."""
+        return self._nodes <= self._step_at
 
     async def step(self) -> None:
-        """Gives the event loop a turn if it is due.
+        """Gives the event loop a turn if it is time.
 
         Raises:
             _Spent: There is no time left.
         """
+        self._step_at = self._nodes - NODES_PER_LOOK
         await self._breathe()
-        if time.perf_counter() > self._ends:
+        self._look()
+
+    def _look(self) -> None:
+        if self._nodes <= 0:
+            self.stopped = "nodes"
+        elif time.perf_counter() > self._ends:
             self.stopped = "time"
+        if self.stopped:
             raise _Spent
 
 
@@ -110,7 +124,8 @@ class Path:
         try:
             async for match in await self._compiled.finditer_async(root):
                 into.values.append(match.obj)
-                await self._budget.step()
+                if self._budget.due:
+                    await self._budget.step()
         except _Spent:
             into.stopped = self._budget.stopped
         return len(into.values) > found
@@ -131,7 +146,8 @@ def _compile(text: str, budget: Budget) -> Any:
 
 def _environment(budget: Budget) -> Any:
     environment = _environment_class()()
-    environment.match_class = functools.partial(_node_class(), budget)
+    node = _node_class()
+    environment.match_class = lambda *, root, obj, filter_context, **_: node(budget, root, obj, filter_context)
     return environment
 
 
@@ -162,21 +178,18 @@ def _node_class() -> Any:
 
         __slots__ = ("budget",)
 
-        def __init__(self, budget: Budget, **values: Any) -> None:
+        def __init__(self, budget: Budget, root: Any, obj: object, context: Any) -> None:
             budget.node()
-            super().__init__(**values)
             self.budget = budget
+            self.root = root
+            self.obj = obj
+            self.parent = None
+            self.parts = ()
+            self.path = ""
+            self._filter_context = context
 
         def new_child(self, obj: object, key: int | str) -> JSONPathMatch:
-            return Node(
-                self.budget,
-                filter_context=self._filter_context,
-                obj=obj,
-                parent=None,
-                parts=(),
-                path="",
-                root=self.root,
-            )
+            return Node(self.budget, self.root, obj, self._filter_context)
 
         def add_child(self, *children: JSONPathMatch) -> None:
             pass
@@ -185,28 +198,78 @@ def _node_class() -> Any:
 
 
 def _pace(path: Any, budget: Budget) -> None:
-    """Puts a step in front of every selector and every filter of a compiled path."""
-    for segment in path.segments:
-        segment.selectors = tuple(_paced(selector, budget) for selector in segment.selectors)
-
-
-def _paced(selector: Any, budget: Budget) -> Any:
-    from jsonpath.filter import FilterExpression
+    """Puts segments that yield in the place of a compiled path's own, in its filters too."""
+    from jsonpath.segments import JSONPathRecursiveDescentSegment
     from jsonpath.selectors import Filter
 
-    if isinstance(selector, Filter):
-        for query in _queries(selector.expression):
-            _pace(query.path, budget)
+    segments = []
+    for segment in path.segments:
+        for selector in segment.selectors:
+            if isinstance(selector, Filter):
+                selector.expression = _paced(selector.expression, budget)
+        deep = isinstance(segment, JSONPathRecursiveDescentSegment)
+        segments.append(_Segment(segment.selectors, budget, deep=deep))
+    path.segments = tuple(segments)
 
-        class Paced(FilterExpression):
-            """A filter that asks first."""
 
-            async def evaluate_async(self, context: Any) -> bool:
+class _Segment:
+    """A segment that gives the event loop its turn between two nodes. Only filters are evaluated in steps: a name, an
+    index, a slice or a wildcard hands over one node after the other as it is."""
+
+    def __init__(self, selectors: tuple[Any, ...], budget: Budget, *, deep: bool) -> None:
+        self.selectors = selectors
+        self._budget = budget
+        self._deep = deep
+
+    async def resolve_async(self, nodes: AsyncIterable[Any]) -> AsyncIterator[Any]:
+        budget = self._budget
+        async for start in nodes:
+            for node in _descendants(start) if self._deep else (start,):
+                if budget.due:
+                    await budget.step()
+                for selector in self.selectors:
+                    if hasattr(selector, "expression"):
+                        async for match in selector.resolve_async(node):
+                            yield match
+                    else:
+                        for match in selector.resolve(node):
+                            yield match
+
+
+def _descendants(node: Any) -> Iterator[Any]:
+    """A node and all lists and objects in it, in the order of the document."""
+    waiting = [iter((node,))]
+    while waiting:
+        node = next(waiting[-1], None)
+        if node is None:
+            waiting.pop()
+            continue
+        yield node
+        waiting.append(_containers(node))
+
+
+def _containers(node: Any) -> Iterator[Any]:
+    """The lists and objects that stand in a node."""
+    value = node.obj
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return (node.new_child(child, key) for key, child in children if isinstance(child, dict | list))
+
+
+def _paced(expression: Any, budget: Budget) -> Any:
+    """A filter that takes a node for each value it judges, and gives the event loop its turn."""
+    from jsonpath.filter import FilterExpression
+
+    for query in _queries(expression):
+        _pace(query.path, budget)
+
+    class Paced(FilterExpression):
+        async def evaluate_async(self, context: Any) -> bool:
+            budget.node()
+            if budget.due:
                 await budget.step()
-                return await super().evaluate_async(context)
+            return await super().evaluate_async(context)
 
-        selector.expression = Paced(selector.expression.expression)
-    return _PacedSelector(selector, budget)
+    return Paced(expression.expression)
 
 
 def _queries(expression: Any) -> Iterator[Any]:
@@ -218,16 +281,3 @@ def _queries(expression: Any) -> Iterator[Any]:
         return
     for child in expression.children():
         yield from _queries(child)
-
-
-class _PacedSelector:
-    """A selector that asks first."""
-
-    def __init__(self, selector: Any, budget: Budget) -> None:
-        self._selector = selector
-        self._budget = budget
-
-    async def resolve_async(self, node: Any) -> Any:
-        await self._budget.step()
-        async for match in self._selector.resolve_async(node):
-            yield match

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import Field
@@ -112,18 +112,15 @@ async def _values(
         shelf.show(args.call_id)
     if again is None:
         again = f"path {args.path}" if isinstance(args, PathArgs) else ""
-    entries = [_Rendered(value) for value in matches.values]
-    return await show_list(shelf, args, reader, entries, what=what, again=again, stopped=matches.stopped)
+    values = matches.values
+    return await show_list(
+        shelf, args, reader, values, render=_rendered, what=what, again=again, stopped=matches.stopped
+    )
 
 
-class _Rendered:
-    """A value as one line of JSON, made piece by piece: of a large one only the beginning is needed. A text stays."""
-
-    def __init__(self, value: Any) -> None:
-        self._value = value
-
-    def __iter__(self) -> Iterator[str]:
-        return iter([self._value]) if isinstance(self._value, str) else _ENCODER.iterencode(self._value)
+def _rendered(value: Any) -> str | Iterable[str]:
+    """A value as one line of JSON, piece by piece: of a large one only the beginning is needed. A text stays."""
+    return value if isinstance(value, str) else _ENCODER.iterencode(value)
 
 
 def _reader(name: str, description: str, args: Any, read: Any) -> Reader:

@@ -14,7 +14,7 @@ from py_agent.artifacts.fitting import Breathe
 from py_agent.prompt.code_spans import CodeTracker
 
 #: Bytes of a text whose parts are listed at most: about a second of Python in a page. Its outline is held in memory.
-MARKDOWN_LIMIT = 4_000_000
+MARKDOWN_LIMIT = 1_000_000
 
 #: Characters of a line that are looked at for headings and links: no real one is longer, and a line may have megabytes.
 LINE_CHARS = 2_000

@@ -88,8 +88,9 @@ async def show_list(
     shelf: Shelf,
     args: CursorArgs,
     reader: str,
-    entries: Sequence[str | Iterable[str]],
+    entries: Sequence[Any],
     *,
+    render: Callable[[Any], str | Iterable[str]] = str,
     what: str,
     again: str = "",
     stopped: str = "",
@@ -100,6 +101,7 @@ async def show_list(
         shelf, args: The reader's.
         reader: Its name.
         entries: The whole list.
+        render: Makes the text of an entry, or pieces of it.
         what: What an entry is called, in the plural: a key of the template.
         again: Further arguments that the call for the next part needs, as the model writes them.
         stopped: Why the list may be incomplete: a key of the template.
@@ -111,7 +113,7 @@ async def show_list(
     if args.start > max(total, 1):
         raise refusal("no_record", "bad_arguments", call=args.call_id, total=total)
     part = await listing(
-        (entries[at] for at in range(args.start - 1, total)),
+        (render(entries[at]) for at in range(args.start - 1, total)),
         start=args.start,
         offset=args.offset,
         max_tokens=shelf.page_tokens - shelf.count(again),

@@ -61,6 +61,6 @@ class AgentConfig(Record):
     max_turn_seconds: float = Field(default=MAX_TURN_SECONDS, gt=0)
     max_output_tokens: int = Field(default=1_024, ge=64)
     inline_result_tokens: int = Field(default=INLINE_RESULT_TOKENS, ge=0)
-    reader_tokens: int = Field(default=READER_TOKENS, ge=150)
+    reader_tokens: int = Field(default=READER_TOKENS, ge=200)
     search_top: int = Field(default=SEARCH_TOP, ge=1, le=20)
     yield_ms: float = Field(default=YIELD_MS_WORKER, gt=0)

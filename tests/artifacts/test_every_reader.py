@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from py_agent.artifacts.fitting import FRAME_TOKENS
 from py_agent.artifacts.readers import readers
+from py_agent.artifacts.spooled import Page
 from py_agent.artifacts.writing import BLOCK_CHARS
 from py_agent.model.tool import ResultKind, Span, ToolResult
 from py_agent.prompt.tokens import estimate_tokens
@@ -16,7 +18,7 @@ from tests.artifacts.shelves import KINDS, call, shelf_of
 LONG = "words of 1 long line, 🙂 and <end_of_turn> " * 2_000
 MARKDOWN = (
     f"---\n{'key: value' * 500}\n---\n"
-    + f"# Heading {LONG[:1500]}\n\n[a link](x.html) {LONG}\n\n```\n{LONG}\n```\n" * 9
+    + f"# Heading {LONG[:1500]}\n\n[a link](x.html) {LONG}\n\n```\n{LONG}\n```\n" * 4
 )
 JSON = json.dumps([{"name": LONG, "n": number, LONG[:200] + str(number): [[1, 2]] * 500} for number in range(9)])
 TEXTS: dict[ResultKind, str] = {"text": f"{LONG}\n" * 20 + "end\n" * 123_456, "json": JSON, "markdown": MARKDOWN}
@@ -70,3 +72,20 @@ async def test_a_read_fetches_a_few_blocks_whatever_the_size(reader: str, text: 
 def _arguments(reader: str) -> set[str]:
     tool = next(tool for tool in readers(shelf_of(), KINDS) if tool.name == reader)
     return set(tool.args.model_fields)
+
+
+async def test_text_that_grows_when_its_tokens_are_broken_is_bounded_as_it_is_shown() -> None:
+    shelf = shelf_of(reader_tokens=800)
+    await shelf.take("c1", "tool", ToolResult(text="<eos>" * 5_000))
+    told = await call(shelf, "artifact_cat")
+    assert "< eos>" in told
+    assert estimate_tokens(told) <= 800
+
+
+@pytest.mark.parametrize("reader", ["artifact_cat", "artifact_md_code_blocks", "artifact_md_frontmatter"])
+async def test_the_frame_of_the_largest_numbers_is_within_its_allowance(reader: str) -> None:
+    shelf = shelf_of()
+    await shelf.take("c128", "tool", ToolResult(text="word " * 500))
+    shelf.artifact("c128", "artifact_cat").lines = 1_250_000
+    page = Page("", 1_111_111, 22_222_222, (1_222_222, 33_333_333), 1_222_222)
+    assert estimate_tokens(shelf.show_page("c128", page, reader, 1_233_333)) <= FRAME_TOKENS

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from py_agent.artifacts.markdown import Outline, outline
+from py_agent.artifacts.markdown import MARKDOWN_LIMIT, Outline, outline
 from py_agent.model.tool import Span, ToolError, ToolResult
 from py_agent.runner.breathe import Breather
 from tests.artifacts.shelves import body, call, kept, shelf_of
@@ -174,3 +174,10 @@ async def test_no_line_takes_long(unit: str) -> None:
     begun = time.perf_counter()
     await outline_of(text)
     assert time.perf_counter() - begun < 1
+
+
+async def test_a_text_above_the_limit_is_refused_and_other_readers_are_named() -> None:
+    shelf = await kept("# Heading\n\nSome words.\n" * (MARKDOWN_LIMIT // 20), "markdown", reader_tokens=400)
+    with pytest.raises(ToolError, match=r"at most 1M.*artifact_head and artifact_grep"):
+        await call(shelf, "artifact_md_headings")
+    assert "Some words" in await call(shelf, "artifact_head")
