@@ -21,7 +21,7 @@ from py_agent.model.clock import Clock, Offset, utc_now, zone_offset
 from py_agent.model.config import AgentConfig
 from py_agent.model.errors import AgentError
 from py_agent.model.instruction import StandingInstruction
-from py_agent.model.record import StoredMessage, StoredThought, StoredToolCall, TurnRecord
+from py_agent.model.record import StoredArtifact, StoredMessage, StoredThought, StoredToolCall, TurnRecord
 from py_agent.model.tool import Tool
 from py_agent.prompt.envelopes import NonceMaker
 from py_agent.prompt.tokens import TokenCounter
@@ -347,4 +347,15 @@ def record_of(turn: TurnContext, added: list[str]) -> TurnRecord:
         answer=answer,
         tool_calls=calls,
         thoughts=(*turn.thoughts, *thinking),
+        artifacts=tuple(
+            StoredArtifact(
+                key=artifact.key,
+                kind=artifact.kind,
+                bytes=artifact.size,
+                lines=artifact.lines,
+                thread=turn.thread,
+                turn=turn.turn,
+            )
+            for artifact in turn.shelf.artifacts
+        ),
     )

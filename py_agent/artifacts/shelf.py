@@ -103,6 +103,11 @@ class Shelf:
         return Shown(text=self._handle(call_id, artifact, result.summary), spool_key=artifact.key)
 
     @property
+    def artifacts(self) -> tuple[SpooledArtifact, ...]:
+        """What lies in the spool, each once."""
+        return tuple({artifact.key: artifact for artifact in self._artifacts.values()}.values())
+
+    @property
     def handles(self) -> tuple[str, ...]:
         """Ids of the calls whose results lie on the shelf."""
         return tuple(self._artifacts)

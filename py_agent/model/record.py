@@ -19,9 +19,6 @@ MessageState = Literal["open", "done", "interrupted"]
 #: Characters of the reader's words about an answer: a remark, not a letter.
 MAX_FEEDBACK_CHARS = 2_000
 
-#: Characters of one standing instruction: it stands in every prompt.
-MAX_INSTRUCTION_CHARS = 500
-
 _SHARED = {"page", "anchor", "url", "title", "path"}
 
 
@@ -181,20 +178,6 @@ class ThreadHit(Record):
     role: Literal["user", "assistant"] | None = None
     snippet: tuple[tuple[str, bool], ...] = ()
     created_at: int
-
-
-class StoredInstruction(Record):
-    """What the reader wants of every answer.
-
-    Attributes:
-        id: Unique in the store.
-        text: The reader's words.
-        created_at: Milliseconds since the epoch, UTC.
-    """
-
-    id: str
-    text: str = Field(min_length=1, max_length=MAX_INSTRUCTION_CHARS)
-    created_at: int = Field(default_factory=now_ms)
 
 
 class Feedback(Record):

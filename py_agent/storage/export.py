@@ -181,7 +181,7 @@ async def export_thread(store: Store, spool: Spool, thread: str) -> str:
         ],
         thoughts=[_Thought(turn=turns[thought.id], **thought.model_dump()) for thought in await store.thoughts(thread)],
         feedback=[_Feedback(**given.model_dump()) for given in (await store.feedback(thread)).values()],
-        artifacts=await _artifacts(store, spool, thread),
+        artifacts=await _artifacts(store, spool, thread, turns),
     )
     return file.model_dump_json(indent=1)
 
@@ -245,10 +245,22 @@ class _Ids:
         return turn_prefix(self(turn)) + old.removeprefix(turn_prefix(turn))
 
 
-async def _artifacts(store: Store, spool: Spool, thread: str) -> list[_Artifact]:
+async def _artifacts(store: Store, spool: Spool, thread: str, turns: dict[str, str]) -> list[_Artifact]:
     left = MAX_EXPORTED_BYTES
+    noted = {artifact.key: artifact for artifact in await store.artifacts(thread)}
+    for call in await store.tool_calls(thread):
+        turn = turns[call.id]
+        # The first versions noted a result with its call only.
+        if call.spool_key and call.spool_key not in noted and call.spool_key.startswith(turn_prefix(turn)):
+            try:
+                size = await spool.size(call.spool_key)
+            except KeyError:
+                continue
+            noted[call.spool_key] = StoredArtifact(
+                key=call.spool_key, bytes=size, lines=0, thread=thread, turn=turn, created_at=call.created_at
+            )
     files = []
-    for artifact in await store.artifacts(thread):
+    for artifact in noted.values():
         data, size = None, artifact.bytes
         if artifact.bytes <= left:
             try:

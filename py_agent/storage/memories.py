@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from py_agent.model.errors import StorageError
+from py_agent.model.identity import Identity
+from py_agent.model.instruction import StandingInstruction
 from py_agent.model.memory import Memory
-from py_agent.model.record import Feedback, StoredInstruction
+from py_agent.model.record import Feedback
 from py_agent.search.tokens import stem, terms
 from py_agent.storage.base import Row
 from py_agent.storage.tables import Tables
@@ -56,18 +58,26 @@ class Memories(Tables):
         """Forgets a memory; whether there was one."""
         return await self._delete("memories", "id", memory_id)
 
-    async def add_instruction(self, instruction: StoredInstruction) -> None:
+    async def add_instruction(self, instruction: StandingInstruction) -> None:
         """Keeps a standing instruction; one with the same id is changed and keeps its place."""
         await self._db.execute(
-            "INSERT INTO instructions (id, text, created_at) VALUES (?, ?, ?)"
-            " ON CONFLICT (id) DO UPDATE SET text = excluded.text",
-            (instruction.id, instruction.text, instruction.created_at),
+            "INSERT INTO instructions (id, text, author_json, created_at) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET text = excluded.text, author_json = excluded.author_json",
+            (instruction.id, instruction.text, instruction.author.model_dump_json(), instruction.created_at),
         )
 
-    async def instructions(self) -> list[StoredInstruction]:
+    async def instructions(self) -> list[StandingInstruction]:
         """The standing instructions, oldest first."""
-        rows = await self._db.execute("SELECT id, text, created_at FROM instructions ORDER BY seq")
-        return [StoredInstruction(**row) for row in rows]
+        rows = await self._db.execute("SELECT id, text, author_json, created_at FROM instructions ORDER BY seq")
+        return [
+            StandingInstruction(
+                id=row["id"],
+                text=row["text"],
+                author=Identity.model_validate_json(row["author_json"]),
+                created_at=row["created_at"],
+            )
+            for row in rows
+        ]
 
     async def delete_instruction(self, instruction_id: str) -> bool:
         """Drops a standing instruction; whether there was one."""

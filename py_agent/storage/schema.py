@@ -109,6 +109,7 @@ STEPS: Final[tuple[tuple[str, ...], ...]] = (
             seq INTEGER PRIMARY KEY AUTOINCREMENT,
             id TEXT NOT NULL UNIQUE,
             text TEXT NOT NULL,
+            author_json TEXT NOT NULL,
             created_at INTEGER NOT NULL
         )""",
         # What the reader saw, by word. The text itself stays in `messages`; the triggers keep the two together.

@@ -113,6 +113,8 @@ async def test_a_handle_is_what_the_model_sees_and_the_spool_has_the_rest() -> N
     key = world.store.turns[0].tool_calls[0].spool_key
     assert key is not None
     assert b"limit of part 4" in await world.spool.read(key)
+    (artifact,) = world.store.turns[0].artifacts
+    assert (artifact.key, artifact.bytes) == (key, await world.spool.size(key))
 
 
 async def test_each_prompt_of_a_turn_extends_the_one_before() -> None:

@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext
 
 from py_agent.site.serve import Canned, SiteServer
 from py_agent.testing.chromium import open_chromium
+from tests.browser import opfs
 from tests.browser.client import Client
 
 pytestmark = pytest.mark.browser
@@ -130,6 +131,32 @@ def test_tool_results_are_really_spooled_to_the_private_file_system(new_tab: Any
     assert spooled
     assert all(spooled)
     assert any("/sqlite/" in path for path, _ in files)
+
+
+def test_a_deleted_conversation_stands_in_no_file_of_the_site(new_tab: Any, agent: str) -> None:
+    """Its messages, what its tools found, and its traces: all that a real turn leaves."""
+    tab = new_tab()
+    tab.start(agent)
+    tab.state("ready")
+    tab.ask("How do I install the lantern, Walrossgeheimnis?")
+    thread = tab.call("thread")["thread"]
+    traces = {path for path, data in opfs.files(tab.page).items() if b'"k":"turn"' in data.replace(b" ", b"")}
+    assert len(traces) == 1
+    assert tab.call("export_thread", thread=thread)["text"].count('"data": "') >= 1
+    tab.call("new_thread")
+    tab.ask("How do I turn on the light, Seehundgeheimnis?")
+
+    def files_with(word: bytes) -> list[str]:
+        return [path for path, data in opfs.files(tab.page).items() if word in data.lower()]
+
+    assert len(files_with(b"walrossgeheimnis")) >= 2
+    assert tab.call("delete_thread", thread=thread) is True
+    assert files_with(b"walrossgeheimnis") == []
+    assert files_with(b"seehundgeheimnis") != []
+    assert tab.call("delete_thread", thread=None) is True
+    assert files_with(b"seehundgeheimnis") == []
+    assert not [path for path in opfs.files(tab.page) if "/spool/" in path]
+    assert tab.console == []
 
 
 def test_stop_ends_the_turn_and_the_next_question_is_answered(new_tab: Any, agent: str, host: str) -> None:

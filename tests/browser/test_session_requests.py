@@ -200,6 +200,74 @@ async def test_a_bug_in_a_turn_ends_the_question_with_its_text(page: Page, agent
     assert "division by zero" in error["message"]
 
 
+async def test_threads_are_listed_opened_renamed_and_deleted(page: Page) -> None:
+    await page.call("ask", "1", text="Does it?", thread=None, page=None)
+    first = (await page.call("thread", "2"))["value"]["thread"]
+    await page.call("new_thread", "3")
+    listed = (await page.call("threads", "4", top=1, cursor=None))["value"]
+    assert [thread["title"] for thread in listed["threads"]] == [""]
+    listed = (await page.call("threads", "5", top=1, cursor=listed["next"]))["value"]
+    assert [(thread["id"], thread["title"]) for thread in listed["threads"]] == [(first, "Does it?")]
+    assert listed["next"] is None
+    opened = (await page.call("open_thread", "6", thread=first))["value"]
+    assert [message["role"] for message in opened["messages"]] == ["user", "assistant"]
+    assert opened["messages"][1]["sources"][0]["link"] == ROOT + "a.html#x"
+    assert (await page.call("rename_thread", "7", thread=first, title="Lamps"))["value"]["title"] == "Lamps"
+    assert (await page.call("delete_thread", "8", thread=first))["value"] is True
+    assert (await page.call("delete_thread", "9", thread=first))["value"] is False
+    for number, request in enumerate(({"type": "open_thread"}, {"type": "rename_thread", "title": "x"}), 10):
+        error = (await page.call(**request, id=str(number), thread=first))["error"]
+        assert error["code"] == "no_such_thread"
+    assert (await page.call("threads", "12", top=1, cursor="x"))["error"]["code"] == "bad_cursor"
+
+
+async def test_a_conversation_that_is_being_answered_is_not_deleted(page: Page, agent: FakeAgent, store: Store) -> None:
+    other, asked = await store.new_thread(), await store.new_thread()
+    agent.go.clear()
+    page.session.receive({"type": "ask", "id": "1", "text": "One?", "thread": None, "page": None})
+    while not agent.asked:
+        await asyncio.sleep(0)
+    for number, thread in enumerate((asked, None), 2):
+        assert (await page.call("delete_thread", str(number), thread=thread))["error"]["code"] == "busy"
+    assert (await page.call("delete_thread", "4", thread=other))["value"] is True
+    agent.go.set()
+    await page.answer("1")
+    assert (await page.call("delete_thread", "5", thread=None))["value"] is True
+    assert (await page.call("threads", "6", top=None, cursor=None))["value"] == {"threads": [], "next": None}
+
+
+async def test_conversations_are_searched_and_travel_as_files(page: Page) -> None:
+    await page.call("ask", "1", text="Does the lamp?", thread=None, page=None)
+    thread = (await page.call("thread", "2"))["value"]["thread"]
+    (hit,) = (await page.call("search_threads", "3", query="LAMP", top=None))["value"]
+    assert (hit["thread"], hit["role"]) == (thread, "user")
+    assert ["lamp", True] in hit["snippet"]
+    exported = (await page.call("export_thread", "4", thread=thread))["value"]
+    assert exported["name"] == "conversation-Does-the-lamp.json"
+    imported = (await page.call("import_thread", "5", text=exported["text"]))["value"]
+    assert imported["thread"] != thread
+    assert [message["content"] for message in imported["messages"]] == ["Does the lamp?", "Yes"]
+    assert (await page.call("thread", "6"))["value"]["thread"] == imported["thread"]
+    error = (await page.call("import_thread", "7", text="<html>"))["error"]
+    assert (error["code"], bool(error["hint"])) == ("bad_file", True)
+
+
+async def test_a_verdict_is_shown_with_its_answer_until_it_is_taken_back(page: Page) -> None:
+    await page.call("ask", "1", text="Does it?", thread=None, page=None)
+    question, answer = (await page.call("thread", "2"))["value"]["messages"]
+    assert answer["feedback"] is None
+    await page.call("feedback", "3", message=answer["id"], verdict="down", text="No.")
+    shown = (await page.call("thread", "4"))["value"]["messages"]
+    assert [message["feedback"] for message in shown] == [None, {"verdict": "down", "text": "No."}]
+    await page.call("feedback", "5", message=answer["id"], verdict=None, text=None)
+    assert (await page.call("thread", "6"))["value"]["messages"][1]["feedback"] is None
+    error = (await page.call("feedback", "7", message=question["id"], verdict="up", text=None))["error"]
+    assert error["code"] == "no_such_message"
+    assert (await page.call("feedback", "8", message=answer["id"], verdict="meh", text=None))["error"][
+        "code"
+    ] == "bad_call"
+
+
 @pytest.mark.parametrize("message", [{"type": "nonsense"}, {"type": "ask", "text": "no thread"}])
 async def test_a_request_that_is_not_understood_is_refused(page: Page, message: dict[str, Any]) -> None:
     page.session.receive({**message, "id": "1"})

@@ -428,3 +428,49 @@ def test_over_quota_an_append_keeps_what_was_there_and_a_write_leaves_nothing(
     assert [error["code"] for error in errors[:2]] == ["full", "full"]
     assert errors[0]["hint"]
     assert errors[2] == "gone"
+
+
+#: A write that is cut: after a part of 777 bytes with an error, after a part of 778 bytes without one.
+CUT_WRITES = """{
+  const whole = FileSystemSyncAccessHandle.prototype.write;
+  FileSystemSyncAccessHandle.prototype.write = function (data, options) {
+    if (data.length !== 777 && data.length !== 778) return whole.call(this, data, options);
+    const written = whole.call(this, data.subarray(0, 300), options);
+    if (data.length === 777) throw new DOMException("no space", "QuotaExceededError");
+    return written;
+  };
+}"""
+
+
+def test_a_write_that_is_cut_in_the_middle_leaves_no_part(
+    browser: BrowserContext, blank_site: Path, assets: dict[str, Any], dist: Path
+) -> None:
+    script = (dist / "agent" / assets["storage"]).read_text(encoding="utf-8")
+    broken = Canned(200, f"{CUT_WRITES};\n{script}".encode(), "text/javascript")
+    canned = {"/agent/" + assets["storage"]: broken}
+    with SiteServer(blank_site, mounts={"/agent": dist / "agent"}, canned=canned) as server:
+        python = open_python(browser, server, assets)
+        codes = python.run(
+            """
+            worker = storage("cut")
+            await worker.open()
+            await worker.append("trace", b"whole line;")
+            codes = []
+            for length in (777, 778):
+                for work in (worker.append("trace", bytes(length)), worker.write("result", bytes(length))):
+                    try:
+                        await work
+                    except AgentError as error:
+                        codes.append(error.code)
+                assert await worker.read("trace") == b"whole line;"
+                try:
+                    await worker.read("result")
+                except KeyError:
+                    codes.append("gone")
+            await worker.append("trace", b"next;")
+            assert await worker.read("trace") == b"whole line;next;"
+            return codes
+            """
+        )
+        python.page.close()
+    assert codes == ["full", "full", "gone"] * 2

@@ -9,12 +9,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from py_agent.model.errors import StorageError
+from py_agent.model.identity import READER
+from py_agent.model.instruction import StandingInstruction
 from py_agent.model.memory import Memory
 from py_agent.model.record import (
     Feedback,
     Source,
     StoredArtifact,
-    StoredInstruction,
     StoredMessage,
     StoredThought,
     StoredToolCall,
@@ -262,7 +263,7 @@ async def deleting_everything_leaves_nothing(store: Store) -> None:
     turned = await ask(store, "Q", "t1", "turn1")
     await store.set_feedback(Feedback(message=turned.answer.id, verdict="down", text="no"))
     await store.add_memory(Memory(id="m", content="c", trust="reader", source="turn1"))
-    await store.add_instruction(StoredInstruction(id="i", text="Be short."))
+    await store.add_instruction(StandingInstruction(id="i", text="Be short."))
     await spool.write("anything", b"bytes")
     await delete_all(store, spool)
     assert (await store.list_threads()).threads == ()
@@ -293,12 +294,12 @@ async def memories_come_back_by_shared_words_and_the_newest_without_any(store: S
 
 async def standing_instructions_are_kept_changed_and_dropped_in_their_order(store: Store) -> None:
     for name in ("a", "b"):
-        await store.add_instruction(StoredInstruction(id=name, text=f"Text {name}"))
-    await store.add_instruction(StoredInstruction(id="a", text="Changed"))
+        await store.add_instruction(StandingInstruction(id=name, text=f"Text {name}", author=READER))
+    await store.add_instruction(StandingInstruction(id="a", text="Changed"))
     assert [one.text for one in await store.instructions()] == ["Changed", "Text b"]
     assert await store.delete_instruction("a")
     assert not await store.delete_instruction("a")
-    assert [one.id for one in await store.instructions()] == ["b"]
+    assert [(one.id, one.author) for one in await store.instructions()] == [("b", READER)]
 
 
 async def feedback_is_set_changed_and_taken_back(store: Store) -> None:
@@ -359,6 +360,18 @@ async def a_thread_comes_back_from_its_file_whole(store: Store) -> None:
     assert await spool.read("turns/turn1/call_0") == b"\x00\xff\n123"
     assert await store.pending() == []
     assert [hit.thread for hit in await store.search_threads("does")] == ["t1"]
+
+
+async def a_result_that_only_its_call_names_is_in_the_file_too(store: Store) -> None:
+    spool = MemorySpool()
+    turned = record(await store.open_question("t1", "Does it?", "turn1"))
+    await store.commit_turn(turned.model_copy(update={"artifacts": ()}))
+    await spool.write("turns/turn1/call_0", b"123456")
+    text = await export_thread(store, spool, "t1")
+    await delete_thread(store, spool, "t1")
+    await import_thread(store, spool, text)
+    assert await spool.read("turns/turn1/call_0") == b"123456"
+    assert [call.spool_key for call in await store.tool_calls("t1")] == ["turns/turn1/call_0"]
 
 
 async def ids_that_are_taken_are_replaced_together(store: Store) -> None:
@@ -435,6 +448,7 @@ ALL: tuple[Callable[[Store], Awaitable[None]], ...] = (
     the_oldest_traces_go_first_and_never_a_message,
     the_trace_of_a_killed_turn_is_noted_by_the_next_start,
     a_thread_comes_back_from_its_file_whole,
+    a_result_that_only_its_call_names_is_in_the_file_too,
     ids_that_are_taken_are_replaced_together,
     a_file_that_is_no_export_is_refused_and_changes_nothing,
 )

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from py_agent.model.errors import StorageError
+from py_agent.model.instruction import StandingInstruction
 from py_agent.model.memory import Memory
-from py_agent.model.record import Feedback, StoredInstruction
+from py_agent.model.record import Feedback
 from py_agent.storage import sqlite
 from py_agent.storage.deletion import delete_all, delete_thread
 from py_agent.storage.export import import_thread
@@ -116,7 +117,7 @@ async def test_memories_instructions_and_feedback_go_as_thoroughly(site: Site) -
     store = await site.open()
     turned = await behaviours.ask(store, "Q", "t1", "turn1")
     await store.add_memory(Memory(id="m", content="Walrossgeheimnis", trust="reader", source="turn1"))
-    await store.add_instruction(StoredInstruction(id="i", text="Walrossgeheimnis"))
+    await store.add_instruction(StandingInstruction(id="i", text="Walrossgeheimnis"))
     await store.set_feedback(Feedback(message=turned.answer.id, verdict="down", text="Walrossgeheimnis"))
     await store.delete_memory("m")
     await store.delete_instruction("i")

@@ -69,6 +69,7 @@ def test_a_key_lies_in_the_folders_that_its_prefix_tells(prefix: str, rest: str)
     assert path[: len(folders_of(prefix))] == folders_of(prefix)
 
 
+@pytest.mark.cpython  # Node reads the page's side
 def test_python_and_the_page_give_a_key_the_same_names() -> None:
     program = (
         'import("./worker/spoolnames.js").then(({pathOf, keyOf, foldersOf}) => {'
@@ -110,6 +111,7 @@ async def test_deleted_keys_leave_no_folder(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.cpython  # the limit is the operating system's; the page's spool has a test of its own
 async def test_an_append_that_is_cut_leaves_what_was_there(tmp_path: Path) -> None:
     """The disk is full after a part of the record: a limit on the size of files does the same to a process."""
     import resource
