@@ -35,14 +35,29 @@ export function questionElement(text) {
 /**
  * The line under a question that got no complete answer.
  * @param {() => void} onAgain
+ * @param {string} [remark]  why
+ * @param {string} [label]   of the button
  */
-export function interruptedElement(onAgain) {
-  return h(
-    "div",
-    { class: "message interrupted" },
-    h("p", { class: "remark", text: TEXT.interrupted }),
-    h("button", { type: "button", class: "quiet", onclick: onAgain, text: TEXT.again }),
-  );
+export function interruptedElement(onAgain, remark = TEXT.interrupted, label = TEXT.again) {
+  return h("div", { class: "message interrupted" }, h("p", { class: "remark", text: remark }), againButton(onAgain, label));
+}
+
+/**
+ * The way to a page that the reader agreed to see, or null where it leads nowhere safe.
+ * @param {{link: string, title: string}} place
+ */
+export function placeElement({ link, title }) {
+  const target = safeLink(link, document.baseURI);
+  if (!target) return null;
+  return h("div", { class: "message decision place-link" }, h("a", { href: target.href, rel: "noopener", dir: "auto", text: title || target.pathname }));
+}
+
+/**
+ * @param {() => void} onAgain
+ * @param {string} [label]
+ */
+function againButton(onAgain, label = TEXT.again) {
+  return h("button", { type: "button", class: "quiet again", onclick: onAgain, text: label });
 }
 
 /**
@@ -62,6 +77,7 @@ export function passagesElement(hits) {
 /** One answer, from its first status line to its sources. */
 export class AnswerElement {
   #text = "";
+  #phase = "";
   /** @type {ReturnType<typeof setTimeout> | null} */
   #drawing = null;
 
@@ -86,7 +102,8 @@ export class AnswerElement {
 
   /** @param {string} phase */
   phase(phase) {
-    this.status(PHASES[phase] ?? phase);
+    this.#phase = PHASES[phase] ?? phase;
+    this.status(this.#phase);
     this.element.dataset.phase = phase;
   }
 
@@ -94,6 +111,11 @@ export class AnswerElement {
   status(text) {
     this.statusLine.textContent = text;
     this.onGrow();
+  }
+
+  /** @param {boolean} waiting  whether the turn waits for its reader */
+  wait(waiting) {
+    this.status(waiting ? TEXT.gateWaiting : this.#phase);
   }
 
   /** @param {string} text */
@@ -131,7 +153,7 @@ export class AnswerElement {
   stopped() {
     this.#end("stopped");
     if (this.#text) this.view.render(this.#text, true);
-    this.element.append(h("p", { class: "remark", text: TEXT.stopped }), this.#againButton());
+    this.element.append(h("p", { class: "remark", text: TEXT.stopped }), againButton(this.onAgain));
     this.onGrow();
   }
 
@@ -142,7 +164,7 @@ export class AnswerElement {
   failed(error, aloud = true) {
     this.#end("failed");
     this.element.dataset.code = error.code;
-    this.element.append(errorElement(error, aloud), this.#againButton());
+    this.element.append(errorElement(error, aloud), againButton(this.onAgain));
     this.onGrow();
   }
 
@@ -163,10 +185,6 @@ export class AnswerElement {
   #settle() {
     if (this.#drawing !== null) clearTimeout(this.#drawing);
     this.#drawing = null;
-  }
-
-  #againButton() {
-    return h("button", { type: "button", class: "quiet", onclick: this.onAgain, text: TEXT.again });
   }
 
   /**

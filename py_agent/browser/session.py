@@ -11,7 +11,7 @@ from py_agent.browser.conversations import Conversations
 from py_agent.browser.protocol import SESSION_REQUESTS, missing_fields
 from py_agent.model.errors import AgentError
 from py_agent.model.record import StoredMessage
-from py_agent.runner.events import Event, TurnEnd, TurnStart
+from py_agent.runner.events import Event, Navigate, TurnEnd, TurnStart
 from py_agent.search.base import Searcher
 from py_agent.storage.base import Spool
 from py_agent.storage.store import Store
@@ -265,6 +265,8 @@ class Session:
         shown = event.model_dump(mode="json")
         if isinstance(event, TurnStart):
             self._turns[call].set_result(event.turn)
+        if isinstance(event, Navigate):
+            self._linked([shown])
         if isinstance(event, TurnEnd):
             self._linked(shown["sources"])
             self._linked(shown["related"])
