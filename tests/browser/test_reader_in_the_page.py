@@ -48,9 +48,10 @@ def visit(docs: Path, index: Path, dist: Path, assets: dict[str, Any], browser: 
         drivers: list[WidgetDriver] = []
 
         def visit(script: list[dict[str, Any]], harness: str = "worker") -> WidgetDriver:
+            model = f"/model.litertlm?script={quote(json.dumps(script))}"
             server.inject = (
                 '<script src="/agent/py-agent.js" data-index="/agent/index/manifest.json" data-engine="litert"'
-                f' data-model-url="/model.litertlm?script={quote(json.dumps(script))}" data-harness="{harness}"></script>'
+                f' data-model-url="{model}" data-harness="{harness}"></script>'
             )
             page = browser.new_page()
             page.goto(server.url + "/install.html")

@@ -129,3 +129,14 @@ def test_while_an_answer_is_under_way_nothing_can_be_asked_again(tab: Open) -> N
     assert again.is_disabled()
     assert opened.driver.wait(ask).status == "answered"
     assert again.is_enabled()
+
+
+def test_a_stored_question_that_comes_while_an_answer_is_under_way_waits_for_its_end(tab: Open) -> None:
+    opened = tab(page_html(tail=tag("?thread=stored&slow=300")))
+    ask = opened.driver.begin("lines:30")
+    opened.page.evaluate("PyAgent.open()")
+    again = opened.driver.element.get_by_role("button", name="Ask again")
+    again.wait_for()
+    assert again.is_disabled()
+    assert opened.driver.wait(ask).status == "answered"
+    assert again.is_enabled()

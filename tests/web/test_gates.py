@@ -183,12 +183,36 @@ def test_a_click_that_was_meant_for_something_else_decides_nothing(opened: Tab) 
     assert opened.driver.wait(ask).text == "It is resolved: true."
 
 
+_COUNT_DECISIONS = """() => {
+  window.decisions = [];
+  const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (message) {
+    if (message.type === "decide") decisions.push(message.value);
+    return post.apply(this, arguments);
+  };
+}"""
+
+_ENTER_TWICE = """[1, 2].forEach(() => root.querySelector('.gate textarea').dispatchEvent(
+  new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, composed: true, cancelable: true })))"""
+
+
 def test_two_clicks_are_one_decision(opened: Tab) -> None:
+    opened.page.evaluate(_COUNT_DECISIONS)
     ask = asked(opened, text="Open this page?")
     opened.page.wait_for_timeout(ARMED_MS)
     opened.shadow("root.querySelectorAll('.gate button').forEach((b) => b.click())")
     assert opened.driver.wait(ask).text == "It is resolved: false."
-    assert opened.driver.element.locator("[role=alert]:not(.launcher-note)").count() == 0
+    assert opened.page.evaluate("decisions") == [False]
+
+
+def test_enter_pressed_twice_is_one_answer(opened: Tab) -> None:
+    opened.page.evaluate(_COUNT_DECISIONS)
+    ask = asked(opened, kind="ask", text="Which system?")
+    opened.driver.element.locator(".gate textarea").fill("Debian")
+    opened.driver.element.get_by_role("button", name="Answer", exact=True).click(trial=True)  # waits until it counts
+    opened.shadow(_ENTER_TWICE)
+    assert opened.driver.wait(ask).text == "It is resolved: Debian."
+    assert opened.page.evaluate("decisions") == ["Debian"]
 
 
 @pytest.mark.parametrize("how", ["stop", "freeze", "fresh"])
