@@ -124,12 +124,9 @@ class Gate {
       "section",
       { class: "gate", role: "group", "aria-labelledby": "gate-title", "aria-describedby": detail ? "gate-text gate-detail" : "gate-text", tabindex: "-1", "data-gate": request.id },
       h("p", { class: "head" }, h("strong", { id: "gate-title", text: this.title }), this.clock),
-      h(
-        "div",
-        { class: "words" },
-        h("p", { id: "gate-text", dir: "auto", text: this.text }),
-        detail ? h("p", { id: "gate-detail", class: "detail", dir: "auto", text: detail }) : null,
-      ),
+      h("p", { id: "gate-text", class: "words", dir: "auto", text: this.text }),
+      // Scrolls for itself: long words before it could push out of sight what they ask for.
+      detail ? h("p", { id: "gate-detail", class: "words detail", dir: "auto", text: detail }) : null,
       this.problem,
       hands,
     );
@@ -163,8 +160,9 @@ class Gate {
 
   /** Words that do not fit are scrolled, by keyboard, too. */
   fit() {
-    const words = /** @type {HTMLElement} */ (this.element.querySelector(".words"));
-    if (words.scrollHeight > words.clientHeight) words.tabIndex = 0;
+    for (const words of /** @type {NodeListOf<HTMLElement>} */ (this.element.querySelectorAll(".words"))) {
+      if (words.scrollHeight > words.clientHeight) words.tabIndex = 0;
+    }
   }
 
   /** The element itself, not a button: a key that is on its way must not decide. */

@@ -99,11 +99,11 @@ export const PANEL_CSS = `
 .gate { display: flex; flex-direction: column; max-height: 50vh; padding: 12px 18px; border-top: 2px solid var(--accent); background: var(--surface-2); }
 .gate .head { display: flex; gap: 12px; justify-content: space-between; margin: 0 0 6px; }
 .gate .time { flex: none; color: var(--ink-2); font-size: 13px; font-variant-numeric: tabular-nums; }
-.gate .words { min-height: 1.55em; overflow: auto; }
-.gate .words p { margin: 0; white-space: pre-wrap; unicode-bidi: isolate; }
-.gate .words .detail { margin-top: 6px; font: 13.5px/1.5 var(--mono); }
+.gate:focus-visible, .gate .words:focus-visible, .gate textarea:focus-visible { outline-offset: -2px; }
+.gate .words { flex: 0 1 auto; min-height: 1.55em; margin: 0; overflow: auto; white-space: pre-wrap; unicode-bidi: isolate; }
+.gate .detail { flex-shrink: 0; max-height: 4.5em; margin-top: 6px; font: 13.5px/1.5 var(--mono); }
 .gate .error { margin-top: 8px; }
-.gate .hands { display: flex; flex: none; flex-wrap: wrap; gap: 8px; max-height: 40%; margin: 8px 0 0; overflow: auto; padding: 3px; }
+.gate .hands { display: flex; flex: none; flex-wrap: wrap; gap: 8px; max-height: 40%; margin: 8px -4px 0; overflow: auto; padding: 4px; }
 .gate .quiet { min-height: 44px; margin: 0; }
 .gate .allow { border-color: var(--accent); background: var(--accent); color: var(--on-accent); }
 .gate .allow:hover { background: var(--accent-strong); color: var(--on-accent); }

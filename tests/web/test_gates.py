@@ -19,7 +19,8 @@ ARMED_MS = 700
 
 OUT_OF_SIGHT = """((box) => {
   const outer = root.querySelector('.panel').getBoundingClientRect();
-  return Array.from(root.querySelectorAll('.gate .hands button, .composer textarea'), (e) => e.getBoundingClientRect())
+  const seen = '.gate .hands button, .gate .detail, .composer textarea';
+  return Array.from(root.querySelectorAll(seen), (e) => e.getBoundingClientRect())
     .filter((r) => r.height < 20 || r.top < outer.top || r.bottom > outer.bottom || r.right > outer.right).length;
 })()"""
 
@@ -265,7 +266,7 @@ def test_hostile_words_stay_words_and_leave_the_buttons_in_sight(opened: Tab, te
     choices = [text[:300], "no"] if kind == "ask" else []
     asked(opened, kind=kind, text=text, detail=text, choices=choices)
     assert opened.page.evaluate("window.__pwned") is None
-    assert opened.shadow("root.querySelectorAll('.gate .words *:not(p)').length") == 0
+    assert opened.shadow("root.querySelectorAll('.gate .words *').length") == 0
     assert opened.shadow("root.getElementById('gate-text').textContent").startswith(text[:1_900])
     assert opened.shadow("root.querySelectorAll('.gate .hands button').length") == (2 if kind == "approve" else 3)
     if kind == "approve":
