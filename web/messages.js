@@ -14,6 +14,9 @@ import { PHASES, TEXT } from "./strings.js";
  * @property {string[]} path
  * @property {string} quote
  * @property {string} [text]  of a search hit
+ * @typedef {object} Judging what the reader thinks of an answer
+ * @property {"up" | "down" | null} verdict  so far
+ * @property {(verdict: "up" | "down" | null) => Promise<unknown>} judge
  */
 
 /** A draft is drawn at most this often (ms): the eye sees no more, and the page keeps its frames. */
@@ -137,8 +140,9 @@ export class AnswerElement {
 
   /**
    * @param {{status: string, answer: string, sources: Source[], related: Source[]}} turn
+   * @param {Judging | null} [judging]  null: there is nothing to judge
    */
-  finish({ status, answer, sources, related }) {
+  finish({ status, answer, sources, related }, judging = null) {
     this.#end(status);
     if (status === "abstained") this.body.before(h("p", { class: "badge", text: TEXT.abstained }));
     this.#text = answer;
@@ -146,7 +150,7 @@ export class AnswerElement {
     if (status === "uncited") this.element.append(h("p", { class: "remark", text: TEXT.uncited }));
     this.#appendList(TEXT.sources, sources, "sources");
     this.#appendList(TEXT.related, related, "related");
-    if (answer) this.element.append(copyButton(() => this.#text));
+    if (answer) this.element.append(h("div", { class: "tools" }, ...copyButton(() => this.#text), ...(judging ? verdictButtons(judging) : [])));
     this.onGrow();
   }
 
@@ -249,7 +253,40 @@ function copyButton(read) {
     );
     setTimeout(() => (said.textContent = ""), COPIED_MS);
   });
-  return h("div", { class: "tools" }, button, said);
+  return [button, said];
+}
+
+/**
+ * Whether an answer helped, as two buttons of which one may be pressed; pressing it again takes it back.
+ * @param {Judging} judging
+ */
+function verdictButtons({ verdict, judge }) {
+  const said = h("span", { class: "said", role: "status" });
+  const buttons = /** @type {const} */ (["up", "down"]).map((kind) => {
+    const label = kind === "up" ? TEXT.helpful : TEXT.unhelpful;
+    const path = kind === "up" ? ICONS.up : ICONS.downvote;
+    return h("button", { type: "button", class: "icon-button", "data-verdict": kind, "aria-label": label, title: label, onclick: () => void press(kind) }, icon(path));
+  });
+  let given = verdict;
+  const show = () => {
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.verdict === given));
+  };
+  /** @param {"up" | "down"} kind */
+  async function press(kind) {
+    const before = given;
+    given = given === kind ? null : kind;
+    show();
+    said.textContent = "";
+    try {
+      await judge(given);
+    } catch (thrown) {
+      given = before; // it was not kept, and must not look as if it were
+      show();
+      said.textContent = /** @type {import("./errors.js").PyAgentError} */ (thrown).summary;
+    }
+  }
+  show();
+  return [...buttons, said];
 }
 
 /** @param {string} name */

@@ -108,6 +108,20 @@ export const PANEL_CSS = `
 .gate .allow { border-color: var(--accent); background: var(--accent); color: var(--on-accent); }
 .gate .allow:hover { background: var(--accent-strong); color: var(--on-accent); }
 .gate textarea { flex: 1 1 100%; min-height: 44px; margin: 0; padding: 9px 12px; resize: none; border: 1px solid var(--line); border-radius: 12px; background: var(--surface); color: var(--ink); font: 16px/24px var(--font); }
+.threads { display: flex; flex: 1; flex-direction: column; gap: 10px; min-height: 0; padding: 14px 18px; overflow-y: auto; overscroll-behavior: contain; }
+.threads input[type="search"] { width: 100%; min-height: 44px; margin: 0; padding: 9px 12px; border: 1px solid var(--line); border-radius: 12px; background: var(--surface); color: var(--ink); font: 16px/24px var(--font); }
+.thread-list { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; margin: 0; padding: 0; list-style: none; }
+.thread-list li { padding-bottom: 10px; border-bottom: 1px solid var(--line); }
+.thread { display: block; width: 100%; margin: 0; padding: 6px 8px; border: 0; border-radius: 9px; background: none; color: var(--ink); font: inherit; text-align: start; cursor: pointer; }
+.thread:hover, .thread[aria-current] { background: var(--surface-2); }
+.thread-title { display: -webkit-box; overflow: hidden; font-weight: 600; -webkit-box-orient: vertical; -webkit-line-clamp: 2; }
+.thread time, .snippet { display: block; color: var(--ink-2); font-size: 13px; }
+.snippet mark { background: none; color: var(--ink); font-weight: 650; }
+.threads .hands { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; }
+.threads .confirmed { display: inline-flex; flex-wrap: wrap; align-items: center; gap: 8px; }
+.threads .quiet { margin-top: 4px; }
+.threads .hands > .unseen { display: none; }
+.tools .icon-button[aria-pressed="true"] { color: var(--accent); }
 .quiet:disabled { opacity: .6; cursor: default; }
 .decision .outcome { margin: 0; font-weight: 600; }
 .decision .remark { margin: 0; }

@@ -6,6 +6,7 @@ import { GateDock } from "./gate.js";
 import { errorElement } from "./messages.js";
 import { PANEL_CSS } from "./panel-style.js";
 import { TEXT } from "./strings.js";
+import { ThreadsView } from "./threads.js";
 
 /** Lines that the question field grows to before it scrolls. */
 const MAX_ROWS = 5;
@@ -15,6 +16,8 @@ const MAX_ROWS = 5;
  * @property {(text: string) => void} onSend
  * @property {() => void} onStop
  * @property {() => void} onFresh  a new conversation
+ * @property {() => void} onThreads  the list of conversations, or back from it
+ * @property {import("./threads.js").Deeds} threads
  * @property {() => void} onClose
  * @property {() => void} onRetry
  */
@@ -47,6 +50,11 @@ export class Panel {
     this.send = iconButton("send", TEXT.send, ICONS.send, () => this.#submit());
     this.stop = iconButton("stop", TEXT.stop, ICONS.stop, () => hands.onStop());
     this.stop.hidden = true;
+    this.threads = new ThreadsView(hands.threads, (text) => this.announcer.say(text));
+    this.threadsButton = iconButton("conversations", TEXT.threads, ICONS.threads, () => hands.onThreads());
+    this.threadsButton.hidden = true;
+    this.middle = h("div", { class: "middle" }, this.list, this.newest);
+    this.composer = h("form", { class: "composer" }, this.field, this.send, this.stop);
     this.footnote = h("p", { class: "footnote" });
     const titleId = "title";
     this.element = h(
@@ -56,13 +64,15 @@ export class Panel {
         "header",
         {},
         h("h1", { id: titleId, dir: "auto", text: config.title }),
+        this.threadsButton,
         iconButton("fresh", TEXT.fresh, ICONS.fresh, () => hands.onFresh()),
         iconButton("close", TEXT.close, ICONS.close, () => hands.onClose()),
       ),
       this.notice,
-      h("div", { class: "middle" }, this.list, this.newest),
+      this.middle,
+      this.threads.element,
       this.dock.element,
-      h("form", { class: "composer" }, this.field, this.send, this.stop),
+      this.composer,
       this.footnote,
       this.announcer.element,
     );
@@ -73,7 +83,7 @@ export class Panel {
   }
 
   #listen() {
-    this.element.querySelector("form")?.addEventListener("submit", (event) => {
+    this.composer.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#submit();
     });
@@ -140,6 +150,24 @@ export class Panel {
     const before = this.#before;
     const usable = before instanceof HTMLElement && before.isConnected && before !== document.body && before !== this.root.host;
     (usable ? before : launcher).focus({ preventScroll: true });
+  }
+
+  /**
+   * Shows the conversations in the place of the messages, or the messages again.
+   * @param {boolean} shown
+   * @param {string | null} [current]  the conversation on display
+   */
+  showThreads(shown, current = null) {
+    if (shown === this.threads.shown) return;
+    this.middle.hidden = this.composer.hidden = this.footnote.hidden = shown;
+    this.threadsButton.setAttribute("aria-expanded", String(shown));
+    if (shown) {
+      void this.threads.show(current);
+      return;
+    }
+    this.threads.hide();
+    this.follower.keep();
+    if (this.isOpen) this.focusField();
   }
 
   /** @param {boolean} busy  whether an answer is under way */

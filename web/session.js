@@ -29,7 +29,7 @@ import { openLine } from "./line.js";
 export const STOP_GRACE_MS = 1_000;
 
 /** Requests that the next questions wait for: they read or change the conversation that a question joins. */
-const ORDERED = new Set(["thread", "new_thread"]);
+const ORDERED = new Set(["thread", "new_thread", "open_thread", "import_thread", "delete_thread"]);
 
 export class Session {
   /** @type {State} */
@@ -160,6 +160,45 @@ export class Session {
   /** The latest conversation. @returns {Promise<any>} */
   thread() {
     return this.#request({ type: "thread" }).done;
+  }
+
+  /**
+   * A page of the list of conversations.
+   * @param {string | null} cursor  `next` of the page before
+   * @returns {Promise<any>}
+   */
+  threads(cursor) {
+    return this.#request({ type: "threads", top: null, cursor }).done;
+  }
+
+  /** @param {string} query @returns {Promise<any>} */
+  searchThreads(query) {
+    return this.#request({ type: "search_threads", query, top: null }).done;
+  }
+
+  /** Another conversation. @param {string} thread @returns {Promise<any>} */
+  openThread(thread) {
+    return this.#request({ type: "open_thread", thread }).done;
+  }
+
+  /** @param {string | null} thread  null: everything that is stored @returns {Promise<any>} */
+  deleteThread(thread) {
+    return this.#request({ type: "delete_thread", thread }).done;
+  }
+
+  /** @param {string} thread @returns {Promise<{name: string, text: string}>} */
+  exportThread(thread) {
+    return this.#request({ type: "export_thread", thread }).done;
+  }
+
+  /** @param {string} text  of an exported file @returns {Promise<any>} the conversation */
+  importThread(text) {
+    return this.#request({ type: "import_thread", text }).done;
+  }
+
+  /** @param {string} message @param {"up" | "down" | null} verdict  null takes it back @returns {Promise<any>} */
+  feedback(message, verdict) {
+    return this.#request({ type: "feedback", message, verdict, text: "" }).done;
   }
 
   /** An empty conversation. @returns {Promise<any>} */

@@ -1,15 +1,19 @@
 // A stored conversation as elements.
 import { AnswerElement, interruptedElement, questionElement } from "./messages.js";
 
-/** @typedef {(texts: string[], ...elements: HTMLElement[]) => void} Again  asks `texts` again; `elements` go away by it */
+/**
+ * @typedef {object} Deeds
+ * @property {(texts: string[], ...elements: HTMLElement[]) => void} again  asks `texts` again; `elements` go away by it
+ * @property {(message: string, verdict: "up" | "down" | null) => Promise<unknown>} judge
+ */
 
 /**
  * @param {any[]} messages each a StoredMessage of py_agent/model/record.py, its sources with links
- * @param {Again} again
+ * @param {Deeds} deeds
  * @returns {HTMLElement[]}
  */
-export function storedElements(messages, again) {
-  return groups(messages).flatMap((group) => elementsOf(group, again));
+export function storedElements(messages, deeds) {
+  return groups(messages).flatMap((group) => elementsOf(group, deeds));
 }
 
 /**
@@ -36,11 +40,11 @@ function wordsOf(group) {
 
 /**
  * @param {any[]} group one message, or the question and additions of one interrupted turn
- * @param {Again} again
+ * @param {Deeds} deeds
  * @returns {HTMLElement[]}
  */
-function elementsOf(group, again) {
-  const [{ role, content, state, status, sources, related }] = group;
+function elementsOf(group, { again, judge }) {
+  const [{ id, role, content, state, status, sources, related, feedback }] = group;
   if (role === "user") {
     const texts = group.map((message) => message.content);
     const elements = texts.map(questionElement);
@@ -52,6 +56,7 @@ function elementsOf(group, again) {
     () => {},
     () => {},
   );
-  answer.finish({ status: status ?? "answered", answer: content, sources: sources ?? [], related: related ?? [] });
+  const turn = { status: status ?? "answered", answer: content, sources: sources ?? [], related: related ?? [] };
+  answer.finish(turn, { verdict: feedback?.verdict ?? null, judge: (verdict) => judge(id, verdict) });
   return [answer.element];
 }

@@ -2,7 +2,7 @@
 import { PyAgentError } from "./errors.js";
 import { watchPageLife } from "./lifecycle.js";
 import { AnswerElement, interruptedElement, passagesElement, placeElement, questionElement } from "./messages.js";
-import { safeLink } from "./markdown.js";
+import { openPage, saveFile } from "./outside.js";
 import { Panel } from "./panel.js";
 import { Session } from "./session.js";
 import { storedElements } from "./stored.js";
@@ -52,6 +52,16 @@ export class Widget {
       onSend: (text) => this.#onSend(text),
       onStop: () => this.stop(),
       onFresh: () => void this.#startFresh(),
+      onThreads: () => this.panel.showThreads(!this.panel.threads.shown, this.#thread),
+      threads: {
+        list: (cursor) => this.session.threads(cursor),
+        search: (query) => this.session.searchThreads(query),
+        open: (thread) => this.#leaveFor(() => this.session.openThread(thread)),
+        load: (text) => this.#leaveFor(() => this.session.importThread(text)),
+        remove: (thread) => this.#remove(thread),
+        save: async (thread) => saveFile(await this.session.exportThread(thread)),
+        leave: () => this.panel.showThreads(false),
+      },
       onClose: () => this.close(),
       onRetry: () => this.session.retry(),
     });
@@ -112,7 +122,8 @@ export class Widget {
     try {
       const result = await done;
       const value = this.#finish(running, heard.turn ?? result);
-      if (heard.place) this.#goTo(heard.place);
+      // Only now: a page that is left before the answer is stored loses it.
+      if (heard.place && openPage(heard.place.link)) this.panel.announcer.say(TEXT.opening(heard.place.title));
       return value;
     } catch (thrown) {
       throw this.#giveUp(answer, PyAgentError.from(thrown));
@@ -220,17 +231,6 @@ export class Widget {
   }
 
   /**
-   * Opens the page that the reader agreed to see, once the answer is stored: leaving earlier would lose it.
-   * @param {{link: string, title: string}} place
-   */
-  #goTo({ link, title }) {
-    const target = safeLink(link, document.baseURI);
-    if (!target) return;
-    this.panel.announcer.say(TEXT.opening(title));
-    location.assign(target.href);
-  }
-
-  /**
    * The way to that page stands in the conversation, too: the turn may fail before it ends.
    * @param {{link: string, title: string}} place
    * @param {Running} running
@@ -274,7 +274,8 @@ export class Widget {
       throw PyAgentError.fromWire(error);
     }
     const { answer, sources, related, status } = turn;
-    element.finish({ status, answer, sources, related });
+    const judge = (/** @type {"up" | "down" | null} */ verdict) => this.session.feedback(turn.message, verdict);
+    element.finish({ status, answer, sources, related }, turn.message ? { verdict: null, judge } : null);
     this.panel.follower.showStart(elements[0]);
     this.panel.announcer.answer(element.plain, sources.length);
     const value = { answer, sources, related, status };
@@ -319,7 +320,26 @@ export class Widget {
     }
   }
 
+  /**
+   * Shows another conversation. An answer under way is stopped once the other one is there.
+   * @param {() => Promise<any>} load
+   */
+  async #leaveFor(load) {
+    const stored = await load();
+    if (this.#running) this.stop();
+    await new Promise((done) => setTimeout(done)); // what was stopped says so in the conversation that now goes
+    this.panel.showThreads(false);
+    this.#display(stored);
+  }
+
+  /** @param {string | null} thread  null: everything that is stored */
+  async #remove(thread) {
+    await this.session.deleteThread(thread);
+    if (thread === null || thread === this.#thread) this.#display(await this.session.thread());
+  }
+
   async #startFresh() {
+    this.panel.showThreads(false);
     if (this.#running) this.stop();
     this.#start();
     if (this.session.state.state === "waiting") {
@@ -339,6 +359,8 @@ export class Widget {
   #onState({ state, message, engine, error, timings }) {
     this.launcher.element.dataset.state = state;
     const { panel } = this;
+    panel.threadsButton.hidden = state !== "ready";
+    if (state !== "ready") panel.showThreads(false);
     if (state === "loading") panel.setNotice(message || TEXT.loading);
     if (state === "waiting") panel.setNotice(TEXT.waiting);
     if (state === "suspended") this.#shown = false;
@@ -375,7 +397,8 @@ export class Widget {
     this.#thread = thread;
     const running = this.#running;
     this.panel.clear();
-    this.panel.add(...storedElements(messages, (texts, ...elements) => this.#again(texts, ...elements)));
+    const again = (/** @type {string[]} */ texts, /** @type {HTMLElement[]} */ ...elements) => this.#again(texts, ...elements);
+    this.panel.add(...storedElements(messages, { again, judge: (id, verdict) => this.session.feedback(id, verdict) }));
     if (running) this.panel.add(...running.elements, running.answer.element);
     this.panel.follower.toEnd();
     const told = notice || (kept ? "" : TEXT.notKept);
