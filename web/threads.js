@@ -99,10 +99,24 @@ export class ThreadsView {
         const hits = await this.deeds.search(query);
         if (asked === this.#asked) this.#showItems(hits.map((hit) => this.#item(hit.thread, hit.title, hit.created_at, hit.snippet)), null);
       } else {
-        const { threads, next } = await this.deeds.list(null);
+        const { threads, next } = await this.#page(null);
         if (asked === this.#asked) this.#showItems(threads.map((thread) => this.#item(thread.id, thread.title, thread.updated_at)), next);
       }
     });
+  }
+
+  /**
+   * The next conversations in which something was said: a new one that was left again is nothing to find.
+   * @param {string | null} cursor
+   */
+  async #page(cursor) {
+    let page = await this.deeds.list(cursor);
+    let threads = page.threads.filter((thread) => thread.messages > 0);
+    while (threads.length === 0 && page.next) {
+      page = await this.deeds.list(page.next);
+      threads = page.threads.filter((thread) => thread.messages > 0);
+    }
+    return { threads, next: page.next };
   }
 
   /**
@@ -125,7 +139,7 @@ export class ThreadsView {
   async #loadMore(cursor) {
     const asked = this.#asked;
     await this.#try(async () => {
-      const { threads, next } = await this.deeds.list(cursor);
+      const { threads, next } = await this.#page(cursor);
       if (asked !== this.#asked) return;
       const items = threads.map((thread) => this.#item(thread.id, thread.title, thread.updated_at));
       this.items.append(...items);

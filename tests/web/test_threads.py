@@ -58,6 +58,14 @@ def test_conversations_are_listed_page_by_page_and_opened(opened: Tab) -> None:
     opened.driver.element.locator("[data-thread=t4] .thread[aria-current=true]").wait_for()
 
 
+def test_conversations_in_which_nothing_was_said_are_not_listed(tab: Open) -> None:
+    opened = tab(page_html(tail=tag("?left=two")))
+    opened.driver.open()
+    show(opened)
+    # The first page holds nothing else: the list begins with the second.
+    assert titles(opened) == ["How do I dim it?", "Conversation without a question"]
+
+
 def test_words_are_found_in_conversations(opened: Tab) -> None:
     opened.page.keyboard.type("switch")  # the focus is in the search field
     opened.driver.element.locator("[data-thread=t4]").wait_for()
