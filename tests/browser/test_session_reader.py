@@ -72,7 +72,7 @@ class Chat:
             tools=tools,
         )
         self.sent: list[dict[str, Any]] = []
-        session = Session(agent, search, store, send=self.sent.append, root=ROOT, kept=True, notice="")
+        session = Session(agent, search, store, MemorySpool(), send=self.sent.append, root=ROOT, kept=True, notice="")
         self.page = Page(session, self.sent)
 
     def ask(self, text: str, id: str = "1") -> None:
