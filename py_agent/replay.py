@@ -80,6 +80,7 @@ async def replay(lines: Sequence[dict[str, Any]]) -> ReplayReport:
         MemorySpool(),
         AgentConfig.model_validate(head["config"]),
         nonce=replay_nonces(lines),
+        prepare=lambda: reader.add_early(engine.early),
         new_turn=lambda: str(head["turn"]),
         tools=tools.tools if tools.any else None,
         memories=ReplayMemories(lines) if any(line["k"] == "memories" for line in lines) else None,
@@ -141,6 +142,10 @@ class _Reader:
             loop.call_soon(self._agent.resolve_gate, self._turn, gate, closed["value"])
         else:
             loop.call_soon(self._agent.expire_gate, self._turn, gate)
+
+    async def add_early(self, texts: Sequence[str]) -> None:
+        for text in texts:
+            await self.add(text)
 
     async def add(self, text: str) -> None:
         await self._agent.add(self._turn, text)

@@ -47,6 +47,9 @@ export const ICONS = Object.freeze({
   stop: "M7 7h10v10H7z",
   fresh: "M12 5v14M5 12h14",
   copy: "M9 9h10v10H9zM15 9V5H5v10h4",
+  threads: "M5 7h14M5 12h14M5 17h9",
+  up: "M7 11v8H4v-8zM7 11l4-7c2 0 3 1 2.500 3L13 10h6l-1.500 9H7",
+  downvote: "M7 13V5H4v8zM7 13l4 7c2 0 3-1 2.500-3L13 14h6l-1.500-9H7",
   down: "M12 5v13M6 12l6 6 6-6",
 });
 

@@ -14,6 +14,9 @@ import { PHASES, TEXT } from "./strings.js";
  * @property {string[]} path
  * @property {string} quote
  * @property {string} [text]  of a search hit
+ * @typedef {object} Judging what the reader thinks of an answer
+ * @property {"up" | "down" | null} verdict  so far
+ * @property {(verdict: "up" | "down" | null) => Promise<unknown>} judge
  */
 
 /** A draft is drawn at most this often (ms): the eye sees no more, and the page keeps its frames. */
@@ -35,14 +38,29 @@ export function questionElement(text) {
 /**
  * The line under a question that got no complete answer.
  * @param {() => void} onAgain
+ * @param {string} [remark]  why
+ * @param {string} [label]   of the button
  */
-export function interruptedElement(onAgain) {
-  return h(
-    "div",
-    { class: "message interrupted" },
-    h("p", { class: "remark", text: TEXT.interrupted }),
-    h("button", { type: "button", class: "quiet", onclick: onAgain, text: TEXT.again }),
-  );
+export function interruptedElement(onAgain, remark = TEXT.interrupted, label = TEXT.again) {
+  return h("div", { class: "message interrupted" }, h("p", { class: "remark", text: remark }), againButton(onAgain, label));
+}
+
+/**
+ * The way to a page that the reader agreed to see, or null where it leads nowhere safe.
+ * @param {{link: string, title: string}} place
+ */
+export function placeElement({ link, title }) {
+  const target = safeLink(link, document.baseURI);
+  if (!target) return null;
+  return h("div", { class: "message decision place-link" }, h("a", { href: target.href, rel: "noopener", dir: "auto", text: title || target.pathname }));
+}
+
+/**
+ * @param {() => void} onAgain
+ * @param {string} [label]
+ */
+function againButton(onAgain, label = TEXT.again) {
+  return h("button", { type: "button", class: "quiet again", onclick: onAgain, text: label });
 }
 
 /**
@@ -62,6 +80,7 @@ export function passagesElement(hits) {
 /** One answer, from its first status line to its sources. */
 export class AnswerElement {
   #text = "";
+  #phase = "";
   /** @type {ReturnType<typeof setTimeout> | null} */
   #drawing = null;
 
@@ -86,7 +105,8 @@ export class AnswerElement {
 
   /** @param {string} phase */
   phase(phase) {
-    this.status(PHASES[phase] ?? phase);
+    this.#phase = PHASES[phase] ?? phase;
+    this.status(this.#phase);
     this.element.dataset.phase = phase;
   }
 
@@ -94,6 +114,11 @@ export class AnswerElement {
   status(text) {
     this.statusLine.textContent = text;
     this.onGrow();
+  }
+
+  /** @param {boolean} waiting  whether the turn waits for its reader */
+  wait(waiting) {
+    this.status(waiting ? TEXT.gateWaiting : this.#phase);
   }
 
   /** @param {string} text */
@@ -115,8 +140,9 @@ export class AnswerElement {
 
   /**
    * @param {{status: string, answer: string, sources: Source[], related: Source[]}} turn
+   * @param {Judging | null} [judging]  null: there is nothing to judge
    */
-  finish({ status, answer, sources, related }) {
+  finish({ status, answer, sources, related }, judging = null) {
     this.#end(status);
     if (status === "abstained") this.body.before(h("p", { class: "badge", text: TEXT.abstained }));
     this.#text = answer;
@@ -124,14 +150,14 @@ export class AnswerElement {
     if (status === "uncited") this.element.append(h("p", { class: "remark", text: TEXT.uncited }));
     this.#appendList(TEXT.sources, sources, "sources");
     this.#appendList(TEXT.related, related, "related");
-    if (answer) this.element.append(copyButton(() => this.#text));
+    if (answer) this.element.append(h("div", { class: "tools" }, ...copyButton(() => this.#text), ...(judging ? verdictButtons(judging) : [])));
     this.onGrow();
   }
 
   stopped() {
     this.#end("stopped");
     if (this.#text) this.view.render(this.#text, true);
-    this.element.append(h("p", { class: "remark", text: TEXT.stopped }), this.#againButton());
+    this.element.append(h("p", { class: "remark", text: TEXT.stopped }), againButton(this.onAgain));
     this.onGrow();
   }
 
@@ -142,7 +168,7 @@ export class AnswerElement {
   failed(error, aloud = true) {
     this.#end("failed");
     this.element.dataset.code = error.code;
-    this.element.append(errorElement(error, aloud), this.#againButton());
+    this.element.append(errorElement(error, aloud), againButton(this.onAgain));
     this.onGrow();
   }
 
@@ -163,10 +189,6 @@ export class AnswerElement {
   #settle() {
     if (this.#drawing !== null) clearTimeout(this.#drawing);
     this.#drawing = null;
-  }
-
-  #againButton() {
-    return h("button", { type: "button", class: "quiet", onclick: this.onAgain, text: TEXT.again });
   }
 
   /**
@@ -231,7 +253,40 @@ function copyButton(read) {
     );
     setTimeout(() => (said.textContent = ""), COPIED_MS);
   });
-  return h("div", { class: "tools" }, button, said);
+  return [button, said];
+}
+
+/**
+ * Whether an answer helped, as two buttons of which one may be pressed; pressing it again takes it back.
+ * @param {Judging} judging
+ */
+function verdictButtons({ verdict, judge }) {
+  const said = h("span", { class: "said", role: "status" });
+  const buttons = /** @type {const} */ (["up", "down"]).map((kind) => {
+    const label = kind === "up" ? TEXT.helpful : TEXT.unhelpful;
+    const path = kind === "up" ? ICONS.up : ICONS.downvote;
+    return h("button", { type: "button", class: "icon-button", "data-verdict": kind, "aria-label": label, title: label, onclick: () => void press(kind) }, icon(path));
+  });
+  let given = verdict;
+  const show = () => {
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.verdict === given));
+  };
+  /** @param {"up" | "down"} kind */
+  async function press(kind) {
+    const before = given;
+    given = given === kind ? null : kind;
+    show();
+    said.textContent = "";
+    try {
+      await judge(given);
+    } catch (thrown) {
+      given = before; // it was not kept, and must not look as if it were
+      show();
+      said.textContent = /** @type {import("./errors.js").PyAgentError} */ (thrown).summary;
+    }
+  }
+  show();
+  return [...buttons, said];
 }
 
 /** @param {string} name */

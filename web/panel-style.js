@@ -67,7 +67,7 @@ export const PANEL_CSS = `
 .body p, .body ul, .body ol, .body pre, .body blockquote, .body table { margin: 0 0 10px; }
 .body ul, .body ol { padding-inline-start: 22px; }
 .body h1, .body h2, .body h3, .body h4, .body h5, .body h6 { margin: 16px 0 6px; font-size: 15px; font-weight: 650; white-space: normal; }
-.body a, .passages a { color: var(--accent); text-decoration: underline; text-decoration-thickness: 1px; text-underline-offset: 3px; }
+.body a, .passages a, .place-link a { color: var(--accent); text-decoration: underline; text-decoration-thickness: 1px; text-underline-offset: 3px; }
 .body a:hover, .passages a:hover { color: var(--accent-strong); text-decoration-thickness: 2px; }
 .body code { padding: 1px 5px; border-radius: 5px; background: var(--surface-2); font: 13.5px/1.5 var(--mono); }
 .body pre { padding: 12px 14px; border: 1px solid var(--line); border-radius: 10px; background: var(--surface-2); overflow-x: auto; overscroll-behavior-x: contain; direction: ltr; text-align: left; }
@@ -96,6 +96,35 @@ export const PANEL_CSS = `
 .quiet { margin: 8px 0 0; padding: 7px 14px; border: 1px solid var(--line); border-radius: 9px; background: var(--surface); color: var(--ink); font: 600 14px/1.3 var(--font); cursor: pointer; }
 .quiet:hover { border-color: var(--accent); color: var(--accent); }
 
+.gate { display: flex; flex-direction: column; max-height: 50vh; padding: 12px 18px; border-top: 2px solid var(--accent); background: var(--surface-2); }
+.gate .head { display: flex; gap: 12px; justify-content: space-between; margin: 0 0 6px; }
+.gate .time { flex: none; color: var(--ink-2); font-size: 13px; font-variant-numeric: tabular-nums; }
+.gate:focus-visible, .gate .words:focus-visible, .gate textarea:focus-visible { outline-offset: -2px; }
+.gate .words { flex: 0 1 auto; min-height: 1.55em; margin: 0; overflow: auto; white-space: pre-wrap; unicode-bidi: isolate; }
+.gate .detail { flex-shrink: 0; max-height: 4.5em; margin-top: 6px; font: 13.5px/1.5 var(--mono); }
+.gate .error { margin-top: 8px; }
+.gate .hands { display: flex; flex: none; flex-wrap: wrap; gap: 8px; max-height: 40%; margin: 8px -4px 0; overflow: auto; padding: 4px; }
+.gate .quiet { min-height: 44px; margin: 0; }
+.gate .allow { border-color: var(--accent); background: var(--accent); color: var(--on-accent); }
+.gate .allow:hover { background: var(--accent-strong); color: var(--on-accent); }
+.gate textarea { flex: 1 1 100%; min-height: 44px; margin: 0; padding: 9px 12px; resize: none; border: 1px solid var(--line); border-radius: 12px; background: var(--surface); color: var(--ink); font: 16px/24px var(--font); }
+.threads { display: flex; flex: 1; flex-direction: column; gap: 10px; min-height: 0; padding: 14px 18px; overflow-y: auto; overscroll-behavior: contain; }
+.threads input[type="search"] { width: 100%; min-height: 44px; margin: 0; padding: 9px 12px; border: 1px solid var(--line); border-radius: 12px; background: var(--surface); color: var(--ink); font: 16px/24px var(--font); }
+.thread-list { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; margin: 0; padding: 0; list-style: none; }
+.thread-list li { padding-bottom: 10px; border-bottom: 1px solid var(--line); }
+.thread { display: block; width: 100%; margin: 0; padding: 6px 8px; border: 0; border-radius: 9px; background: none; color: var(--ink); font: inherit; text-align: start; cursor: pointer; }
+.thread:hover, .thread[aria-current] { background: var(--surface-2); }
+.thread-title { display: -webkit-box; overflow: hidden; font-weight: 600; -webkit-box-orient: vertical; -webkit-line-clamp: 2; }
+.thread time, .snippet { display: block; color: var(--ink-2); font-size: 13px; }
+.snippet mark { background: none; color: var(--ink); font-weight: 650; }
+.threads .hands { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; }
+.threads .confirmed { display: inline-flex; flex-wrap: wrap; align-items: center; gap: 8px; }
+.threads .quiet { margin-top: 4px; }
+.threads .hands > .unseen { display: none; }
+.tools .icon-button[aria-pressed="true"] { color: var(--accent); }
+.quiet:disabled { opacity: .6; cursor: default; }
+.decision .outcome { margin: 0; font-weight: 600; }
+.decision .remark { margin: 0; }
 .composer { display: flex; align-items: flex-end; gap: 6px; margin: 0; padding: 12px 14px 8px; border-top: 1px solid var(--line); }
 .composer textarea { flex: 1; min-width: 0; min-height: 44px; margin: 0; padding: 9px 12px; resize: none; border: 1px solid var(--line); border-radius: 12px; background: var(--surface); color: var(--ink); font: 16px/24px var(--font); }
 .composer textarea::placeholder { color: var(--ink-2); opacity: 1; }

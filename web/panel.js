@@ -2,9 +2,11 @@
 import { Announcer } from "./announcer.js";
 import { ICONS, adopt, conceal, h, icon, reveal } from "./dom.js";
 import { Follower } from "./follow.js";
+import { GateDock } from "./gate.js";
 import { errorElement } from "./messages.js";
 import { PANEL_CSS } from "./panel-style.js";
 import { TEXT } from "./strings.js";
+import { ThreadsView } from "./threads.js";
 
 /** Lines that the question field grows to before it scrolls. */
 const MAX_ROWS = 5;
@@ -14,6 +16,8 @@ const MAX_ROWS = 5;
  * @property {(text: string) => void} onSend
  * @property {() => void} onStop
  * @property {() => void} onFresh  a new conversation
+ * @property {() => void} onThreads  the list of conversations, or back from it
+ * @property {import("./threads.js").Deeds} threads
  * @property {() => void} onClose
  * @property {() => void} onRetry
  */
@@ -32,7 +36,10 @@ export class Panel {
     this.root = root;
     this.hands = hands;
     this.announcer = new Announcer();
+    this.dock = new GateDock((text) => this.announcer.say(text));
+    this.placeholder = config.placeholder;
     this.isOpen = false;
+    this.busy = false;
 
     this.greeting = h("p", { class: "greeting", dir: "auto", text: config.greeting });
     this.list = h("div", { class: "list", role: "log", "aria-live": "off", "aria-label": TEXT.messages, tabindex: "0" });
@@ -43,6 +50,11 @@ export class Panel {
     this.send = iconButton("send", TEXT.send, ICONS.send, () => this.#submit());
     this.stop = iconButton("stop", TEXT.stop, ICONS.stop, () => hands.onStop());
     this.stop.hidden = true;
+    this.threads = new ThreadsView(hands.threads, (text) => this.announcer.say(text));
+    this.threadsButton = iconButton("conversations", TEXT.threads, ICONS.threads, () => hands.onThreads());
+    this.threadsButton.hidden = true;
+    this.middle = h("div", { class: "middle" }, this.list, this.newest);
+    this.composer = h("form", { class: "composer" }, this.field, this.send, this.stop);
     this.footnote = h("p", { class: "footnote" });
     const titleId = "title";
     this.element = h(
@@ -52,12 +64,15 @@ export class Panel {
         "header",
         {},
         h("h1", { id: titleId, dir: "auto", text: config.title }),
+        this.threadsButton,
         iconButton("fresh", TEXT.fresh, ICONS.fresh, () => hands.onFresh()),
         iconButton("close", TEXT.close, ICONS.close, () => hands.onClose()),
       ),
       this.notice,
-      h("div", { class: "middle" }, this.list, this.newest),
-      h("form", { class: "composer" }, this.field, this.send, this.stop),
+      this.middle,
+      this.threads.element,
+      this.dock.element,
+      this.composer,
       this.footnote,
       this.announcer.element,
     );
@@ -68,7 +83,7 @@ export class Panel {
   }
 
   #listen() {
-    this.element.querySelector("form")?.addEventListener("submit", (event) => {
+    this.composer.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#submit();
     });
@@ -94,7 +109,7 @@ export class Panel {
 
   #submit() {
     const text = this.field.value.trim();
-    if (!text || this.send.hidden) return;
+    if (!text) return;
     this.hands.onSend(text);
   }
 
@@ -115,6 +130,7 @@ export class Panel {
     this.#before = document.activeElement;
     this.element.dir = getComputedStyle(document.documentElement).direction;
     reveal(this.element);
+    this.dock.arm();
     this.follower.keep();
     this.focusField();
   }
@@ -136,12 +152,69 @@ export class Panel {
     (usable ? before : launcher).focus({ preventScroll: true });
   }
 
+  /**
+   * Shows the conversations in the place of the messages, or the messages again.
+   * @param {boolean} shown
+   * @param {string | null} [current]  the conversation on display
+   */
+  showThreads(shown, current = null) {
+    if (shown === this.threads.shown) return;
+    this.middle.hidden = this.composer.hidden = this.footnote.hidden = shown;
+    this.threadsButton.setAttribute("aria-expanded", String(shown));
+    if (shown) {
+      void this.threads.show(current);
+      return;
+    }
+    this.threads.hide();
+    this.follower.keep();
+    if (this.isOpen) this.focusField();
+  }
+
   /** @param {boolean} busy  whether an answer is under way */
   setBusy(busy) {
     const hadFocus = this.root.activeElement;
-    this.send.hidden = busy;
+    this.busy = busy;
     this.stop.hidden = !busy;
-    if (hadFocus === this.send || hadFocus === this.stop) this.focusField();
+    // Who goes on writing adds to the question.
+    const label = busy ? TEXT.add : TEXT.send;
+    this.send.setAttribute("aria-label", label);
+    this.send.title = label;
+    this.field.placeholder = busy ? TEXT.addPlaceholder : this.placeholder;
+    this.#holdAgain();
+    if (hadFocus === this.send || hadFocus === this.stop || hadFocus?.classList.contains("again")) this.focusField();
+  }
+
+  /** One question at a time: what asks another one has to wait. */
+  #holdAgain() {
+    for (const button of this.list.querySelectorAll("button.again")) button.toggleAttribute("disabled", this.busy);
+  }
+
+  /**
+   * Shows what the turn asks. The focus goes there unless the reader is writing, or is not in the dialog at all.
+   * @param {import("./gate.js").GateRequest} request
+   * @param {import("./gate.js").Decide} decide
+   */
+  ask(request, decide) {
+    const active = this.root.activeElement;
+    const writing = active === this.field && this.field.value !== "";
+    const inside = this.isOpen && document.activeElement === this.root.host && active !== null;
+    this.dock.ask(request, decide, inside && !writing);
+    this.follower.keep();
+  }
+
+  /**
+   * Takes away what was asked, with the focus if it was there.
+   * @param {import("./gate.js").GateClosed | null} closed  null: the turn has ended
+   * @returns {HTMLElement | null} the line for the conversation
+   */
+  answered(closed) {
+    // A complete answer may just have been shown from its start: nothing moves where nothing was asked.
+    if (!this.dock.open) return null;
+    const hadFocus = this.dock.element.contains(this.root.activeElement);
+    const line = closed ? this.dock.close(closed) : (this.dock.dismiss(), null);
+    if (hadFocus && !this.dock.open) this.focusField();
+    this.follower.keep();
+    return line;
   }
 
   /**
@@ -159,9 +232,20 @@ export class Panel {
 
   /** @param {HTMLElement[]} elements */
   add(...elements) {
-    this.greeting.remove();
+    if (elements.length > 0) this.greeting.remove();
     this.list.append(...elements);
+    this.#holdAgain();
     this.follower.keep();
+  }
+
+  /**
+   * @param {HTMLElement} anchor  a message; if it is gone from the list, so are the new ones
+   * @param {HTMLElement[]} elements
+   */
+  addBehind(anchor, ...elements) {
+    anchor.after(...elements);
+    this.#holdAgain();
+    this.follower.toEnd();
   }
 
   /** Takes all messages away. */

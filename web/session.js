@@ -29,7 +29,7 @@ import { openLine } from "./line.js";
 export const STOP_GRACE_MS = 1_000;
 
 /** Requests that the next questions wait for: they read or change the conversation that a question joins. */
-const ORDERED = new Set(["thread", "new_thread"]);
+const ORDERED = new Set(["thread", "new_thread", "open_thread", "import_thread", "delete_thread"]);
 
 export class Session {
   /** @type {State} */
@@ -115,7 +115,9 @@ export class Session {
     const entry = this.#entries.get(ask);
     if (!entry) return;
     this.#entries.delete(ask);
-    entry.reject(new PyAgentError("stopped", "The answer was stopped."));
+    const stopped = new PyAgentError("stopped", "The answer was stopped.");
+    entry.reject(stopped);
+    this.#rejectAll(stopped, ({ message, sent }) => message.ask === ask && !sent);
     if (!entry.sent) return;
     this.#stopping.set(
       ask,
@@ -123,6 +125,27 @@ export class Session {
     );
     // What it answers does not matter: the end of the ask itself is what counts.
     this.#request({ type: "stop", ask }).done.catch(() => {});
+  }
+
+  /**
+   * Answers what a turn asks.
+   * @param {string} ask
+   * @param {string} gate
+   * @param {boolean | string | null} value  null: no answer
+   * @returns {Promise<unknown>}
+   */
+  decide(ask, gate, value) {
+    return this.#request({ type: "decide", ask, gate, value }).done;
+  }
+
+  /**
+   * Adds words to a question whose answer is under way.
+   * @param {string} ask
+   * @param {string} text
+   * @returns {Promise<unknown>}
+   */
+  add(ask, text) {
+    return this.#request({ type: "add", ask, text }).done;
   }
 
   /**
@@ -137,6 +160,45 @@ export class Session {
   /** The latest conversation. @returns {Promise<any>} */
   thread() {
     return this.#request({ type: "thread" }).done;
+  }
+
+  /**
+   * A page of the list of conversations.
+   * @param {string | null} cursor  `next` of the page before
+   * @returns {Promise<any>}
+   */
+  threads(cursor) {
+    return this.#request({ type: "threads", top: null, cursor }).done;
+  }
+
+  /** @param {string} query @returns {Promise<any>} */
+  searchThreads(query) {
+    return this.#request({ type: "search_threads", query, top: null }).done;
+  }
+
+  /** Another conversation. @param {string} thread @returns {Promise<any>} */
+  openThread(thread) {
+    return this.#request({ type: "open_thread", thread }).done;
+  }
+
+  /** @param {string | null} thread  null: everything that is stored @returns {Promise<any>} */
+  deleteThread(thread) {
+    return this.#request({ type: "delete_thread", thread }).done;
+  }
+
+  /** @param {string} thread @returns {Promise<{name: string, text: string}>} */
+  exportThread(thread) {
+    return this.#request({ type: "export_thread", thread }).done;
+  }
+
+  /** @param {string} text  of an exported file @returns {Promise<any>} the conversation */
+  importThread(text) {
+    return this.#request({ type: "import_thread", text }).done;
+  }
+
+  /** @param {string} message @param {"up" | "down" | null} verdict  null takes it back @returns {Promise<any>} */
+  feedback(message, verdict) {
+    return this.#request({ type: "feedback", message, verdict, text: "" }).done;
   }
 
   /** An empty conversation. @returns {Promise<any>} */
@@ -161,17 +223,19 @@ export class Session {
   /** Sends what may be sent now, in order. */
   #flush() {
     for (const entry of this.#entries.values()) {
-      if (entry.sent || !this.#maySend(entry.message.type)) continue;
+      if (entry.sent || !this.#maySend(entry.message)) continue;
       entry.sent = true;
       this.#line?.post(entry.message);
     }
   }
 
-  /** @param {string} type */
-  #maySend(type) {
+  /** @param {{type: string, ask?: string}} message */
+  #maySend({ type, ask }) {
     const { state } = this.#state;
     if (type === "search") return state === "ready" || state === "waiting";
     if (state !== "ready") return false;
+    // What belongs to a question goes after it.
+    if (ask) return this.#entries.get(ask)?.sent ?? true;
     if (type !== "ask") return true;
     const ordered = Array.from(this.#entries.values()).some((entry) => ORDERED.has(entry.message.type));
     return !ordered && this.#stopping.size === 0;
@@ -206,7 +270,7 @@ export class Session {
     this.#enter(state, { message: message ?? "", engine: engine ?? null, timings: timings ?? null });
     if (state === "waiting") {
       const refusal = new PyAgentError(code ?? "waiting", message, hint);
-      this.#rejectAll(refusal, (type) => type === "ask");
+      this.#rejectAll(refusal, ({ message: { type, ask } }) => type === "ask" || ask !== undefined);
     }
     this.#flush();
   }
@@ -234,7 +298,7 @@ export class Session {
     }
     this.#hangUp();
     const lost = new PyAgentError("interrupted", "The chat had to be restarted because an answer did not end.", "Try again.");
-    this.#rejectAll(lost, (type, sent) => sent);
+    this.#rejectAll(lost, ({ sent }) => sent);
     this.start();
   }
 
@@ -247,11 +311,11 @@ export class Session {
 
   /**
    * @param {PyAgentError} error
-   * @param {(type: string, sent: boolean) => boolean} which
+   * @param {(entry: Entry) => boolean} which
    */
   #rejectAll(error, which = () => true) {
     for (const [id, entry] of this.#entries) {
-      if (!which(entry.message.type, entry.sent)) continue;
+      if (!which(entry)) continue;
       this.#entries.delete(id);
       entry.reject(error);
     }

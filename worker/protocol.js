@@ -12,6 +12,8 @@ export const SESSION_REQUESTS = Object.freeze({
   ask: ["id", "text", "thread", "page"], //     thread: id or null (the latest); page: address the reader is on; `event`s follow,
   //                                            then result: {answer, sources, related, status}; each source has an absolute `link`
   stop: ["id", "ask"], //                       ask: the id of the ask to stop
+  decide: ["id", "ask", "gate", "value"], //    answers a `gate_open` event: true or false to approve, text to answer, null to skip it
+  add: ["id", "ask", "text"], //                more words for an ask that runs; result: id of the stored message; an `addition` event comes, too
   search: ["id", "query", "top"], //            result: {query, hits: [{passage, score}], missing, repaired}
   thread: ["id"], //                            result: {thread, messages, kept, notice}: the latest thread, empty if none; each message has
   //                                            feedback: {verdict, text} or null; notice: what the reader must know about what is stored, or empty

@@ -106,6 +106,7 @@ class Turn:
         self._started = time.perf_counter()
         self._message = ""
         self._added: list[str] = []
+        self._early: list[str] = []
         self._context: TurnContext | None = None
         self._ended = False
         self.gates = TurnGates(functional.emit, interactive=interactive)
@@ -133,13 +134,14 @@ class Turn:
         """
         message = await self._services.store.open_question(self.thread, text, self.id)
         context = self._context
-        if self._ended or context is None or context.outcome is not None:
+        if self._ended or (context is not None and context.outcome is not None):
             await self._services.store.mark_interrupted(message)
             raise AgentError(
                 "The answer was ready before this arrived.", hint="Ask it as a question of its own.", code="turn_over"
             )
         self._added.append(message)
-        context.additions.append(text)
+        # Before the first request there may be much to load, and no context yet.
+        (self._early if context is None else context.additions).append(text)
         self._functional.emit(Addition(text=text, message=message))
         return message
 
@@ -153,6 +155,7 @@ class Turn:
             )
             await self._warm_up()
             context = self._context = self._new_context()
+            context.additions.extend(self._early)
             history = await store.history(self.thread)
             context.history = turns_of(history)
             context.standing += [StandingInstruction(text=text) for text in self._services.config.instructions]

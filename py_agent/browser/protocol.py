@@ -18,6 +18,8 @@ SESSION_REQUESTS: Final[Table] = {
     "start": ("version", "assets", "config"),
     "ask": ("id", "text", "thread", "page"),
     "stop": ("id", "ask"),
+    "decide": ("id", "ask", "gate", "value"),
+    "add": ("id", "ask", "text"),
     "search": ("id", "query", "top"),
     "thread": ("id",),
     "new_thread": ("id",),

@@ -11,7 +11,7 @@ from py_agent.browser.conversations import Conversations
 from py_agent.browser.protocol import SESSION_REQUESTS, missing_fields
 from py_agent.model.errors import AgentError
 from py_agent.model.record import StoredMessage
-from py_agent.runner.events import Event, TurnEnd
+from py_agent.runner.events import Event, Navigate, TurnEnd, TurnStart
 from py_agent.search.base import Searcher
 from py_agent.storage.base import Spool
 from py_agent.storage.store import Store
@@ -29,9 +29,27 @@ class TurnAgent(Protocol):
     """The part of ``DocsAgent`` that a session needs."""
 
     async def run_turn(
-        self, thread: str, text: str, *, emit: Callable[[Event], None], page: str | None = None
+        self,
+        thread: str,
+        text: str,
+        *,
+        emit: Callable[[Event], None],
+        page: str | None = None,
+        interactive: bool = False,
     ) -> TurnEnd:
         """Runs one turn; cancel the task to stop it."""
+        ...
+
+    def resolve_gate(self, turn: str, gate: str, value: Any) -> None:
+        """The reader's answer to what the turn asks."""
+        ...
+
+    def expire_gate(self, turn: str, gate: str) -> None:
+        """The reader does not want to answer."""
+        ...
+
+    async def add(self, turn: str, text: str) -> str:
+        """More words of the reader for the turn; returns the id of the stored message."""
         ...
 
 
@@ -70,11 +88,15 @@ class Session:
         self._notice = notice
         self._asks: dict[str, asyncio.Task[None]] = {}
         self._asked_in: dict[str, str] = {}  # the thread of each ask that runs
+        # The turn of each ask: who adds words while the question is still on its way waits for it here.
+        self._turns: dict[str, asyncio.Future[str]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         conversations = Conversations(store, spool, show=self._show, answering=self._asked_in.values)
         self._handlers: dict[str, Callable[[dict[str, Any]], Awaitable[Any]]] = {
             "ask": self._ask,
             "stop": self._stop,
+            "decide": self._decide,
+            "add": self._add,
             "search": self._search_passages,
             "thread": self._thread,
             "new_thread": self._new_thread,
@@ -98,7 +120,8 @@ class Session:
         task.add_done_callback(self._tasks.discard)
         if asking:
             self._asks[call] = task
-            task.add_done_callback(lambda _: self._asks.pop(call, None))  # also of a task that never ran
+            self._turns[call] = asyncio.get_running_loop().create_future()
+            task.add_done_callback(lambda _: self._forget(call))  # also of a task that never ran
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> None:
         """Runs ``work`` beside the requests, until it ends or the session is closed."""
@@ -135,10 +158,17 @@ class Session:
                 code="internal",
             )
             answer = {"type": "error", "id": call, "error": failure.to_json()}
-        self._asks.pop(str(call), None)
+        self._forget(str(call))
         self._send(answer)
         if stopped:
             raise asyncio.CancelledError
+
+    def _forget(self, call: str) -> None:
+        """An ask has ended, or what ended is none."""
+        self._asks.pop(call, None)
+        turn = self._turns.pop(call, None)
+        if turn is not None:
+            turn.cancel()  # who still waits for its turn is told that there is none any more
 
     async def _value(self, message: dict[str, Any]) -> Any:
         missing = missing_fields(SESSION_REQUESTS, message)
@@ -159,7 +189,11 @@ class Session:
         self._asked_in[call] = thread
         try:
             end = await self._agent.run_turn(
-                thread, str(message["text"]), emit=lambda event: self._emit(call, event), page=message["page"]
+                thread,
+                str(message["text"]),
+                emit=lambda event: self._emit(call, event),
+                page=message["page"],
+                interactive=True,
             )
         finally:
             del self._asked_in[call]
@@ -174,6 +208,29 @@ class Session:
         """Cancels an ask; whether it still ran."""
         task = self._asks.get(str(message["ask"]))
         return task.cancel() if task is not None else False
+
+    async def _decide(self, message: dict[str, Any]) -> bool:
+        """Hands on what the reader decided. An open gate has a turn that runs, so there is nothing to wait for."""
+        turn = self._turns.get(str(message["ask"]))
+        if turn is None or not turn.done():
+            raise _over()
+        if message["value"] is None:
+            self._agent.expire_gate(turn.result(), str(message["gate"]))
+        else:
+            self._agent.resolve_gate(turn.result(), str(message["gate"]), message["value"])
+        return True
+
+    async def _add(self, message: dict[str, Any]) -> str:
+        text = str(message["text"]).strip()
+        if not text:
+            raise AgentError("There are no words to add.", hint="Write a few.", code="empty_question")
+        turn = self._turns.get(str(message["ask"]))
+        if turn is None:
+            raise _over()
+        await asyncio.wait([turn])
+        if turn.cancelled():
+            raise _over()
+        return await self._agent.add(turn.result(), text)
 
     async def _search_passages(self, message: dict[str, Any]) -> dict[str, Any]:
         top = min(int(message["top"] or DEFAULT_TOP), MAX_TOP)
@@ -206,6 +263,10 @@ class Session:
 
     def _emit(self, call: str, event: Event) -> None:
         shown = event.model_dump(mode="json")
+        if isinstance(event, TurnStart):
+            self._turns[call].set_result(event.turn)
+        if isinstance(event, Navigate):
+            self._linked([shown])
         if isinstance(event, TurnEnd):
             self._linked(shown["sources"])
             self._linked(shown["related"])
@@ -216,6 +277,10 @@ class Session:
         for place in places:
             place["link"] = link_to(self._root, place["url"])
         return places
+
+
+def _over() -> AgentError:
+    return AgentError("This answer is finished.", hint="Ask it as a question of its own.", code="turn_over")
 
 
 def link_to(root: str, url: str) -> str:

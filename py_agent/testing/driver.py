@@ -69,7 +69,7 @@ _MESSAGES = """(name) => {
   const root = document.querySelector(name)?.shadowRoot;
   return Array.from(root?.querySelectorAll(".message") ?? [], (element) => ({
     role: element.classList.contains("question") ? "user"
-      : element.classList.contains("interrupted") ? "notice" : "assistant",
+      : element.matches(".interrupted, .decision") ? "notice" : "assistant",
     status: element.dataset.status ?? "",
     text: (element.querySelector(".bubble, .body, .remark")?.innerText ?? "").trim(),
     links: Array.from(element.querySelectorAll(".passages a"), (link) => link.href),
@@ -103,7 +103,7 @@ class Message(BaseModel):
     """One message as it stands in the dialog.
 
     Attributes:
-        role: ``user``, ``assistant``, or ``notice`` for the line under an interrupted question.
+        role: ``user``, ``assistant``, or ``notice`` for the line under an interrupted question and for a decision.
         status: How the answer ended; ``running`` while it is under way, ``search`` for a list of passages, ``""``.
         text: What the reader sees, without sources.
         links: Addresses of sources and passages.

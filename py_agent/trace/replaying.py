@@ -49,17 +49,18 @@ class ReplayEngine:
         #: Called when the recorded completions are used up, before that is raised.
         self.on_end: Callable[[], None] = lambda: None
         self._dispatches: deque[list[Step]] = deque()
+        #: What the reader added before the first request: to be added before it again.
+        self.early: list[str] = []
         running = False
-        early: list[Step] = []
         for line in lines:
             kind = line["event"]["type"] if line["k"] == "event" else line["k"]
             if kind == "request_start":
-                self._dispatches.append(early)
-                running, early = True, []
+                self._dispatches.append([])
+                running = True
             elif kind == "addition":
                 text = str(line["event"]["text"])
                 if not self._dispatches:
-                    early.append(text)
+                    self.early.append(text)
                 elif running:
                     self._dispatches[-1].append(text)
                 else:  # between two requests: the next one told of it, so before the end of this one is early enough

@@ -71,6 +71,25 @@ async def test_what_is_added_reaches_the_next_request_and_the_thread() -> None:
     assert world.of("addition")[0].text == "I mean in the dark."
 
 
+async def test_what_is_added_while_the_first_turn_warms_up_is_in_its_first_request() -> None:
+    engine = ScriptedEngine([SEARCH, answer("On.")])
+    world = World(engine, DOCS, planner=False)
+    warming, go = asyncio.Event(), asyncio.Event()
+
+    async def prepare() -> None:
+        warming.set()
+        await go.wait()
+
+    world.agent._prepare = prepare
+    turn = asyncio.ensure_future(world.ask("How do I turn on the light?"))
+    await warming.wait()
+    await world.agent.add(turn_id(world), "In the dark.")
+    go.set()
+    assert (await turn).status == "answered"
+    assert "In the dark." in world.prompts[0]
+    assert [message.state for message in world.store.messages[:2]] == ["done", "done"]
+
+
 async def test_an_answer_that_was_written_before_it_was_told_does_not_count() -> None:
     engine = WaitingEngine([SEARCH, answer("With lantern on."), answer("With lantern on, also in the dark.")])
     world = World(engine, DOCS, planner=False)

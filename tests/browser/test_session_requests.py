@@ -46,7 +46,13 @@ class FakeAgent:
         self.asked: list[tuple[str, str, str | None]] = []
 
     async def run_turn(
-        self, thread: str, text: str, *, emit: Callable[[Event], None], page: str | None = None
+        self,
+        thread: str,
+        text: str,
+        *,
+        emit: Callable[[Event], None],
+        page: str | None = None,
+        interactive: bool = False,
     ) -> TurnEnd:
         self.asked.append((thread, text, page))
         question = await self.store.open_question(thread, text, "turn")
@@ -66,6 +72,15 @@ class FakeAgent:
         end = TurnEnd(turn="t", thread=thread, message=answer.id, status="answered", answer="Yes", sources=sources)
         emit(end)
         return end
+
+    def resolve_gate(self, turn: str, gate: str, value: Any) -> None:
+        raise NotImplementedError  # see test_session_reader.py
+
+    def expire_gate(self, turn: str, gate: str) -> None:
+        raise NotImplementedError
+
+    async def add(self, turn: str, text: str) -> str:
+        raise NotImplementedError
 
 
 class Page:

@@ -121,6 +121,19 @@ async def test_what_the_reader_added_is_added_again_at_its_place() -> None:
     assert (await replay(await lines_of(made))).departure is None
 
 
+async def test_what_the_reader_added_before_the_first_request_is_added_before_it_again() -> None:
+    made = world(ScriptedEngine([SEARCH, READ, ANSWER]), planner=False)
+
+    async def prepare() -> None:
+        await made.agent.add(turn_id(made), "In the dark!")
+
+    made.agent._prepare = prepare
+    assert (await made.ask("How do I turn it on?")).status == "answered"
+    lines = await lines_of(made)
+    assert "In the dark!" in made.prompts[0]
+    assert (await replay(lines)).departure is None
+
+
 async def stopped() -> World:
     engine = ScriptedEngine([SEARCH, READ, "x" * 100_000], delay=0.001)
     made = world(engine, planner=False)
