@@ -7,6 +7,7 @@ from typing import Any
 
 from py_agent.model.errors import EngineError
 from py_agent.model.prompt import CallSpec, GenerateOptions, Prompt, PromptMessage
+from py_agent.model.safe_json import loads
 
 
 def request_body(prompt: Prompt, options: GenerateOptions, model: str) -> dict[str, Any]:
@@ -91,7 +92,7 @@ class Calls:
         for index in sorted(self._names):
             text = self._arguments[index].strip() or "{}"
             try:
-                arguments = json.loads(text)
+                arguments = loads(text)
             except ValueError:
                 arguments = None
             if cut and index == max(self._names):

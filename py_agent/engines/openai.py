@@ -17,6 +17,7 @@ from py_agent.engines.sse import EventTooLong, events
 from py_agent.model.base import Record
 from py_agent.model.errors import EngineError
 from py_agent.model.prompt import Chunk, EndReason, GenerateOptions, Prompt, Usage
+from py_agent.model.safe_json import loads
 
 #: Seconds without a byte after which a stream counts as stalled. A large prompt takes a slow server a minute to read.
 STALL_S = 180.0
@@ -137,7 +138,7 @@ class OpenAiEngine:
                 raise await _refusal(response)
             data = b"".join([piece async for piece in response.body])
         try:
-            return json.loads(data)
+            return loads(data)
         except ValueError as error:
             raise EngineError(
                 f"{request.url} answered, but not with JSON.",
@@ -237,7 +238,7 @@ def _event(data: str) -> dict[str, Any]:
         EngineError: It is one, or is no JSON object.
     """
     try:
-        event = json.loads(data)
+        event = loads(data)
     except ValueError as error:
         raise EngineError(
             "The model's server sent something that is no JSON.", hint="Ask again.", code="cut"
@@ -280,7 +281,7 @@ async def _refusal(response: HttpResponse) -> EngineError:
         if len(data) >= MAX_ERROR_BYTES:
             break
     try:
-        parsed = json.loads(data)
+        parsed = loads(data)
         detail = parsed.get("error", parsed) if isinstance(parsed, dict) else parsed
     except ValueError:
         detail = data[:200].decode("utf-8", "replace")

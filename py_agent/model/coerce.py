@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
+
+from py_agent.model.safe_json import loads
 
 _INTEGER = re.compile(r"\s*[+-]?\d+(?:\.0+)?\s*")
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
@@ -102,7 +103,7 @@ def _object(value: Any, schema: dict[str, Any], where: str) -> Any:
 
 def _from_json(text: str, kind: type, where: str) -> Any:
     try:
-        value = json.loads(text)
+        value = loads(text)
     except (ValueError, RecursionError) as error:
         raise NotMeant(f"{where or 'the arguments'} must be a {'list' if kind is list else 'JSON object'}") from error
     if not isinstance(value, kind):

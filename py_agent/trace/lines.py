@@ -15,6 +15,7 @@ import json
 from typing import Any
 
 from py_agent.model.errors import AgentError
+from py_agent.model.safe_json import loads
 
 #: Version of the format, in the first line. A reader refuses a newer one.
 VERSION = 1
@@ -102,7 +103,7 @@ def decode(data: bytes) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = []
     for number, raw in enumerate(data.split(b"\n")[:-1], start=1):
         try:
-            line = json.loads(raw)
+            line = loads(raw)
             kind = line["k"]
             if kind == "event" and isinstance(line["event"].get("prompt"), dict):
                 line["event"]["prompt"] = prompts.restore(line["event"]["prompt"])

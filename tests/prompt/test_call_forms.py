@@ -247,3 +247,31 @@ def test_quotes_that_nobody_escaped_are_read_right_or_not_at_all(value: str) -> 
     output, _ = feed([f'{{"name": "search_docs", "arguments": {{"query": "{raw}"}}}}'], "stop")
     assert [call.arguments for call in output.calls] in ([{"query": value}], [])
     assert output.calls or value == STRINGS[0]
+
+
+DEEP = [
+    "[" * 100_000,
+    '{"name": "search_docs", "arguments": ' + "[" * 100_000,
+    '{"name": "search_docs", "arguments": {"query": ' + '{"a": ' * 5_000 + "1" + "}" * 5_000 + "}}",
+    "search_docs(" + "(" * 10_000,
+    "search_docs(query=" + "(" * 5_000 + "1" + ")" * 5_000 + ")",
+    "search_docs(query=" + "-" * 20_000 + "1)",
+    "search_docs(query=" + "not " * 9_000 + "1)",
+    "search_docs(query=" + "2**" * 9_000 + "1)",
+    "search_docs(query=" + "1 if 1 else " * 3_000 + "1)",
+    "search_docs(query=" + "lambda: " * 4_000 + "1)",
+    "search_docs(query=" + "1+" * 15_000 + "1)",
+    "search_docs(query=" + "a." * 15_000 + "a)",
+    "search_docs(query=" + "f(" * 60 + ")" * 60 + ")",
+    "call:search_docs{query:" + "[" * 50_000,
+    "<tool_call>" + "[" * 100_000 + "</tool_call>",
+    "{name: 'search_docs', arguments: " + "[" * 50_000,
+]
+
+
+@pytest.mark.parametrize("form", ["bare", "tool_code", "json"])
+@pytest.mark.parametrize("number", range(len(DEEP)))
+def test_text_that_nests_without_end_is_no_call_and_kills_nobody(number: int, form: str) -> None:
+    text = DEEP[number] if form == "bare" else f"```{form}\n{DEEP[number]}\n```"
+    output, _ = feed([text], "stop")
+    assert output.calls == []

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from py_agent.model.prompt import CallSpec
+from py_agent.model.safe_json import loads
 from py_agent.prompt.parsers.base import BadCall, Found, Tools, plain_name
 
 #: Keys of a call object: the tool's name, its arguments, and what may stand beside them.
@@ -102,7 +103,7 @@ def parse_tolerantly(text: str) -> Any:
     if not text or text[0] not in "{[" or "\x01" in text:
         raise BadCall("a call object starts with a brace")
     try:
-        return json.loads(text)
+        return loads(text)
     except (ValueError, RecursionError):
         pass
     skeleton, strings = _take_strings(text)

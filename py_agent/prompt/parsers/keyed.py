@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from py_agent.model.prompt import CallSpec
+from py_agent.model.safe_json import loads
 from py_agent.prompt.parsers.base import Found, Tools
 
 _LINE = re.compile(r"\s*([A-Za-z_]\w*)\s*:\s*(\S.*?)\s*")
@@ -33,7 +33,7 @@ def _value(text: str) -> object:
         return text[1:-1]
     if text[0] in '"[{':
         try:
-            return json.loads(text)
+            return loads(text)
         except ValueError:
             return text
     return text

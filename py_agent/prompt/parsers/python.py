@@ -5,14 +5,25 @@ The text is parsed, never evaluated: an argument that is no literal is refused.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from py_agent.model.prompt import CallSpec
+from py_agent.model.safe_json import check_levels
 from py_agent.prompt.parsers.base import BadCall, Found, Tools, plain_name
 
 #: Characters of a text that is parsed as Python at most: Python's parser takes memory by the nesting, and a call that
 #: is longer than any window is none.
 MAX_CHARS = 40_000
+
+#: Brackets in brackets at most, counted as if strings did not close them: a parser that recurses must not see more.
+MAX_LEVELS = 64
+
+#: Operators at most: arguments are plain values, which have a sign at most, and a long row of operators recurses, too.
+MAX_OPERATORS = 100
+
+_STRINGS = re.compile(r"""\"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL)
+_OPERATORS = re.compile(r"[-+*/%~@&|^<>.]|\b(?:not|else|if|lambda|and|or|in|is|await|for)\b")
 
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
 
@@ -63,6 +74,13 @@ def _parse(ast: Any, text: str) -> list[Any]:
     """The call nodes that ``text`` consists of."""
     if len(text) > MAX_CHARS:
         raise BadCall("the call is too long")
+    bare = _STRINGS.sub("", text)
+    if len(_OPERATORS.findall(bare)) > MAX_OPERATORS:
+        raise BadCall("the arguments must be plain values, not code")
+    try:
+        check_levels(bare.replace("(", "[").replace(")", "]"), MAX_LEVELS)
+    except ValueError as error:
+        raise BadCall("the arguments are nested too deep") from error
     try:
         tree = ast.parse(text.strip(), mode="exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
