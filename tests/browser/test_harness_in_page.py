@@ -134,7 +134,8 @@ def _tests() -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("in_page.ini", SETTINGS)
-        files = [ROOT / "tests" / "harness.py", *(ROOT / "tests" / "in_page").glob("*.py")]
+        helpers = [path for path in (ROOT / "tests").glob("*.py") if not path.name.startswith("test_")]
+        files = [*helpers, *(ROOT / "tests" / "in_page").glob("*.py")]
         folders = [*HARNESS_ROOMS, "fixtures"]
         for room in folders:
             files += [path for path in (ROOT / "tests" / room).rglob("*") if path.is_file()]
