@@ -18,7 +18,7 @@ ASIDE = ".set-aside-"
 #: What follows the name of a file that a statement found damaged: the next start looks closer.
 MARK = ".damaged"
 
-#: Bytes up to which a file is read through at every start. It takes about 25 ms for 10 MB; a larger file is read
+#: Bytes up to which a file is read through at every start. It takes about 20 ms for 20 MB; a larger file is read
 #: through once a statement has found damage.
 CHECKED_BYTES = 64_000_000
 
