@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +21,10 @@ from py_agent.storage.sqlite import SqliteConnection
 from py_agent.storage.store import Store
 from tests.agent.test_reader_in_a_turn import SEARCH, answer, asking_tool
 from tests.harness import WordSearch, call, passage
+
+# Event loops of its own, and hundreds of thousands of their turns, which cost 4 ms each in a browser.
+# test_stopping_a_turn.py stops a smaller turn at every await in the page, too.
+pytestmark = pytest.mark.cpython
 
 FILLER = "The lantern is a lamp for the dark months, carried by its handle. " * 40
 DOCS = [passage("p1", f"The light goes on with lantern on. It goes off with lantern off. {FILLER}")]
