@@ -53,7 +53,11 @@ _INSERT_ARTIFACT = (
 )
 _FINISH_QUESTION = "UPDATE messages SET state = 'done', turn = ? WHERE id = ? AND role = 'user'"
 _INTERRUPT_ONE = "UPDATE messages SET state = 'interrupted' WHERE id = ? AND state = 'open'"
-_OPEN_TURNS = "SELECT DISTINCT thread, turn FROM messages WHERE state = 'open' AND turn != ''"
+# A turn with an answer is committed: words that came too late for it may still be open, but its tool results are kept.
+_OPEN_TURNS = (
+    "SELECT DISTINCT thread, turn FROM messages AS asked WHERE state = 'open' AND turn != '' AND NOT EXISTS"
+    " (SELECT 1 FROM messages WHERE turn = asked.turn AND role = 'assistant')"
+)
 _INTERRUPT_ALL = "UPDATE messages SET state = 'interrupted' WHERE state = 'open'"
 
 
@@ -119,14 +123,15 @@ class Store(Threads, Memories, Traces):
         To be called by the one leader before its first turn.
 
         Returns:
-            Ids of the turns that the questions belonged to: what they left in the spool is nobody's.
+            Ids of the turns that the questions belonged to and that were not committed: what they left in the spool is
+            nobody's.
         """
         turns = [turn for _, turn in await self.open_turns()]
         await self._db.execute(_INTERRUPT_ALL)
         return turns
 
     async def open_turns(self) -> list[tuple[str, str]]:
-        """Thread and turn of each question that is still ``open``."""
+        """Thread and turn of each question that is still ``open`` and whose turn was not committed."""
         return [(str(row["thread"]), str(row["turn"])) for row in await self._db.execute(_OPEN_TURNS)]
 
     async def history(self, thread: str) -> list[StoredMessage]:

@@ -342,6 +342,18 @@ async def the_trace_of_a_killed_turn_is_noted_by_the_next_start(store: Store) ->
     assert await spool.delete("turns/") == 0
 
 
+async def words_that_came_too_late_cost_a_committed_turn_nothing(store: Store) -> None:
+    spool = MemorySpool()
+    question = await store.open_question("t1", "One?", "turn1")
+    late = await store.open_question("t1", "And two?", "turn1")
+    await store.commit_turn(record(question))
+    await spool.write("turns/turn1/call_0", b"bytes")
+    # The tab was killed before the late words were marked.
+    assert await sweep(store, spool) == 0
+    assert {message.id: message.state for message in await store.history("t1")}[late] == "interrupted"
+    assert await spool.read("turns/turn1/call_0") == b"bytes"
+
+
 async def a_thread_comes_back_from_its_file_whole(store: Store) -> None:
     spool = MemorySpool()
     turned = await ask(store, "Does it? \x00 🙂", "t1", "turn1")
@@ -447,6 +459,7 @@ ALL: tuple[Callable[[Store], Awaitable[None]], ...] = (
     feedback_is_set_changed_and_taken_back,
     the_oldest_traces_go_first_and_never_a_message,
     the_trace_of_a_killed_turn_is_noted_by_the_next_start,
+    words_that_came_too_late_cost_a_committed_turn_nothing,
     a_thread_comes_back_from_its_file_whole,
     a_result_that_only_its_call_names_is_in_the_file_too,
     ids_that_are_taken_are_replaced_together,
