@@ -10,7 +10,7 @@ def drafted(stream: str, size: int) -> str:
     for at in range(0, len(stream), size):
         for piece in splitter.feed(stream[at : at + size]):
             if piece.kind == "call":
-                out += draft.feed(piece.text, piece.quoted)
+                out += draft.feed(piece.text)
     return out
 
 
