@@ -32,7 +32,7 @@ CALLS: dict[str, tuple[str, str, list[Any]]] = {
     ),
     "bare, with the end marker only": ("So:\ncall:search_docs{query:x}<tool_call|> ok", "So:\n ok", X),
     "bare, with the end of the turn": ("call:search_docs{query:x}<end_of_turn>\n", "", X),
-    "a name that nobody knows, for the executor to refuse": ("call:brave{q:x}", "", [("brave", {"q": "x"})]),
+    "bare, on a line of its own, and text behind it": ('So:\ncall:search_docs{query:"x"}\nWait.', "So:\nWait.", X),
     "name and braces": ("search_docs{query:x}", "", X),
     "name and parentheses": ('Sure!\n\nsearch_docs(query="x")\n', "Sure!", X),
     "doubled name": ("search_docs:search_docs{query: 'x'}", "", X),
@@ -49,7 +49,7 @@ CALLS: dict[str, tuple[str, str, list[Any]]] = {
     "keyed": (
         "search_docs\nquery: install on Windows\nlimit: 3\n",
         "",
-        [("search_docs", {"query": "install on Windows", "limit": 3})],
+        [("search_docs", {"query": "install on Windows", "limit": "3"})],
     ),
     "keyed, quoted": ('search_docs\nquery: "a: b, c"\n', "", [("search_docs", {"query": "a: b, c"})]),
     "JSON in native markers": ('<|tool_call>{"name":"search_docs","arguments":{"query":"x"}}<tool_call|>', "", X),
@@ -87,7 +87,8 @@ CALLS: dict[str, tuple[str, str, list[Any]]] = {
 
 NO_CALLS = {
     "in a sentence": 'Write call:search_docs{query:"x"} to search.',
-    "text follows": 'So:\ncall:search_docs{query:"x"}\nThat is the form.',
+    "text follows in the same line": 'So. call:search_docs{query:"x"} is the form.',
+    "an unknown name behind call": "call:brave{q:x}",
     "text follows JSON": '{"name": "search_docs", "arguments": {"query": "x"}}\nis a call.',
     "text follows a keyed one": "search_docs\nquery: x\nThat is the form.",
     "keys that the tool does not have": "search_docs\nnote: it is fast\n",
@@ -178,7 +179,7 @@ def test_without_tools_only_what_says_call_is_one() -> None:
         'search_docs(query=open("x").read())',
         '{"name": "search_docs", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}}',
         '<tool_call>{"name": "search_docs", "arguments": {"query": open("x")}}</tool_call>',
-        '<tool_call>{"name": "search_docs", "arguments": {"query": "say "hi" x"}}</tool_call>',
+        '<tool_call>{"name": "search_docs", "arguments": {"query": "say "hi", "x""}}</tool_call>',
         f"<|tool_call>call:search_docs{{query:{Q}x}}<tool_call|>",
         "<|tool_call>call:search_docs{query:" + "[" * 40 + "]" * 40 + "}<tool_call|>",
     ],
@@ -206,7 +207,7 @@ def test_one_refused_statement_does_not_take_the_others_with_it() -> None:
 
 
 def test_a_json_call_that_cannot_be_read_stays_visible_and_the_model_hears_why() -> None:
-    stream = '```json\n{"name": "provide_answer", "arguments": {"answer": "Use "x" here"}}\n```'
+    stream = '```json\n{"name": "provide_answer", "arguments": {"answer": "Use "x", "y" here"}}\n```'
     output = split(list(stream))
     assert (output.calls, output.text, output.rejected) == ([], stream, ["provide_answer"])
     # With other words around it, it is an example.

@@ -76,8 +76,8 @@ def test_words_and_numbers_have_the_types_of_json_or_python() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '{"q": "say "hi" now"}',
-        "{'q': 'don't stop'}",
+        '{"q": "say "hi", "bye" now"}',
+        '{"q": "use "a": "b" here"}',
         '{"q": "open',
         '{"q": words without quotes}',
         '{"q": 1 2}',
@@ -98,6 +98,11 @@ def test_words_and_numbers_have_the_types_of_json_or_python() -> None:
 def test_what_would_take_a_guess_is_refused(text: str) -> None:
     with pytest.raises(BadCall):
         load(text, closed=False)
+
+
+def test_quotes_that_nobody_escaped_are_part_of_the_string_where_only_one_reading_is_left() -> None:
+    assert load('{"q": "say "hi" now"}', closed=False) == {"q": 'say "hi" now'}
+    assert load("{'q': 'don't stop'}", closed=False) == {"q": "don't stop"}
 
 
 def test_missing_brackets_are_added_only_where_the_model_was_done() -> None:

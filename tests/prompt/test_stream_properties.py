@@ -115,7 +115,6 @@ EXAMPLES = [
     lambda name, _: f"`call:{name}{{}}` is how, ",
     lambda name, _: f"\n\n> {name}(query='x')\n\n",
     lambda name, _: f'\n\n{{"name": "{name}", "arguments": {{}}}}\n\n',
-    lambda name, _: f"\n\ncall:{name}{{query:x}}\n\n",
     lambda name, _: f"\n\n{name}(query=1)\n\n",
     lambda name, _: f"\n~~~\nprint({name}())\n~~~\n",
 ]

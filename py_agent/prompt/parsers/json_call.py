@@ -37,6 +37,12 @@ _WRITTEN = re.compile(rf"""\b(?:{"|".join(NAME_KEYS)})\b["']?\s*:\s*["']?([\w.:-
 _MARK = "\ue000"
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,39})(?:\.\d{1,40})?(?:[eE][+-]?\d{1,2})?")
 _LITERALS: dict[str, Any] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
+#: A piece of a text, and whether it is the content of a string.
+_Part = tuple[bool, str]
+_OPENING = re.compile(r"[\[{,:]\s{0,80}([\"'])")
+_CLOSING = {quote: re.compile(rf"((?:\\.|[^\\])*?){quote}(?=\s*(?:[,:}}\]]|\Z))", re.DOTALL) for quote in ('"', "'")}
+#: What looks like the end of one string and the beginning of the next.
+_SEAM = re.compile(r"""["']\s*[-+%,:]+\s*["']""")
 _WORDS = re.compile(r'[^\s{}\[\],:"]+')
 _KEY = re.compile(r"[A-Za-z_$][\w$-]*")
 
@@ -131,7 +137,26 @@ def _depth(text: str) -> int:
 
 
 def _repaired(text: str, *, closed: bool) -> Any:
-    skeleton, values = _taken_out(text, closed=closed)
+    try:
+        return _mended(_strings(text), closed=closed)
+    except BadCall:
+        loose = _strings_loosely(text)
+        if loose is None:
+            raise
+        return _mended(loose, closed=closed)
+
+
+def _mended(parts: list[_Part], *, closed: bool) -> Any:
+    values: list[Any] = []
+    skeleton = "".join(_mark(values, text) if string else text for string, text in parts)
+    outside = "".join(text for string, text in parts if not string)
+    if len(outside) > MAX_SKELETON or _depth(outside) > MAX_DEPTH:
+        raise BadCall("that is more than a call")
+    if "(" in outside or ")" in outside:
+        raise BadCall("an argument is code; write it out as text, a number, a list or an object")
+    if not closed and sum(map(outside.count, "{[")) > sum(map(outside.count, "}]")):
+        raise BadCall("the call ends before its closing brace")
+    skeleton = _words_taken_out(skeleton, values)
     from json_repair import repair_json
 
     used: list[int] = []
@@ -141,34 +166,43 @@ def _repaired(text: str, *, closed: bool) -> Any:
     return result
 
 
-def _taken_out(text: str, *, closed: bool) -> tuple[str, list[Any]]:
-    """The text with a mark for each string, number and word, and what they stand for."""
+def _strings(text: str) -> list[_Part]:
+    """What is in the strings of ``text``, and what is between them.
+
+    Raises:
+        BadCall: A string is open at the end.
+    """
     lexer = Lexer()
     lexer.feed(text)
-    skeleton: list[str] = []
-    values: list[Any] = []
+    parts: list[_Part] = []
     content: list[str] = []
-    size = 0
     for kind, part in lexer.tokens(final=True):
         if kind == "string":
             content.append(part)
-            continue
-        size += len(part)
-        if lexer.depth > MAX_DEPTH or size > MAX_SKELETON:
-            raise BadCall("that is more than a call")
-        if kind == "quote":
+        elif kind == "quote":
             content = []
         elif kind == "unquote":
-            skeleton.append(_mark(values, "".join(content) if part == QUOTE else unescape("".join(content))))
-        elif part in "()":
-            raise BadCall("an argument is code; write it out as text, a number, a list or an object")
+            parts.append((True, "".join(content) if part == QUOTE else unescape("".join(content))))
         else:
-            skeleton.append(part)
+            parts.append((False, part))
     if lexer.quote:
         raise BadCall("a string is not closed")
-    if lexer.depth and not closed:
-        raise BadCall("the call ends before its closing brace")
-    return _words_taken_out("".join(skeleton), values), values
+    return parts
+
+
+def _strings_loosely(text: str) -> list[_Part] | None:
+    """The same where quotes inside a string were not escaped: it ends at a quote behind which JSON goes on. None where
+    that is not certain.
+    """
+    parts: list[_Part] = []
+    at = 0
+    while (opening := _OPENING.search(text, at)) is not None:
+        end = _CLOSING[opening[1]].match(text, opening.end())
+        if end is None or _SEAM.search(end[1]):
+            return None
+        parts += [(False, text[at : opening.end() - 1]), (True, unescape(end[1]))]
+        at = end.end()
+    return [*parts, (False, text[at:])]
 
 
 def _mark(values: list[Any], value: Any) -> str:
