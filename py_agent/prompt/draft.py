@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from py_agent.prompt.dialects.gemma4 import QUOTE
-from py_agent.prompt.parsers.chars import HalfJoiner, unescape
+from py_agent.prompt.parsers.chars import HalfJoiner, unescape_piece
 from py_agent.prompt.parsers.json_call import ARGUMENT_KEYS, NAME_KEYS
 from py_agent.prompt.parsers.lexer import Lexer
 
@@ -88,7 +88,7 @@ class DraftReader:
         raw = self._escape + raw
         half = _HALF_ESCAPE.search(raw)
         self._escape = half[1] if half is not None else ""
-        return self._halves.feed(unescape(raw[: len(raw) - len(self._escape)]))
+        return self._halves.feed(unescape_piece(raw[: len(raw) - len(self._escape)]))
 
 
 def _last(text: str) -> str:

@@ -100,6 +100,7 @@ NO_CALLS = {
     "two objects in a fence": '```json\n{"name":"read_page","arguments":{}}\n{"name":"read_page","arguments":{}}\n```',
     "a declaration": '```json\n{"name": "read_page", "description": "d", "parameters": {"type": "object"}}\n```\nok.',
     "words in the fence": '```\n{"name": "search_docs", "arguments": {"query": "x"}} # like this\n```',
+    "a name at the end that nobody knows": '```json\n{"arguments": {"query": "x"}, "name": "deploy"}\n```',
     "another language": '```python\nsearch_docs(query="x")\n```',
     "a quote": '> call:search_docs{query:"x"}',
     "a list item": '- call:search_docs{query:"x"}',

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from py_agent.prompt.parsers.bad import BadCall
@@ -122,6 +122,7 @@ def test_missing_brackets_are_added_only_where_the_model_was_done() -> None:
         max_size=12,
     ).map(lambda parts: "{" + "".join(parts))
 )
+@example('{function:name"{')
 def test_a_judgement_on_a_beginning_holds_for_the_whole(text: str) -> None:
     verdicts = [could_be_call(text[:size], TOOLS) for size in range(1, len(text) + 1)]
     decided = [verdict for verdict in verdicts if verdict is not None]

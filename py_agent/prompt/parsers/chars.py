@@ -57,10 +57,13 @@ def unescape(raw: str) -> str:
     """The content of a quoted string as JSON and Python read it. An escape that means nothing stays as it is written:
     ``C:\\dir`` is a path that somebody forgot to escape, and not a path without its backslash.
     """
-    if "\\" not in raw:
-        return raw
-    text = _ESCAPE.sub(_unescaped, raw)
+    text = unescape_piece(raw)
     return text if text.isascii() else join_halves(text)
+
+
+def unescape_piece(raw: str) -> str:
+    """The same for a piece of a string: an emoji that is written as two escapes comes out as two halves."""
+    return _ESCAPE.sub(_unescaped, raw) if "\\" in raw else raw
 
 
 def _unescaped(match: re.Match[str]) -> str:
