@@ -246,7 +246,13 @@ def test_thoughts_alone_are_an_empty_answer() -> None:
 
 
 def test_a_fence_that_can_be_no_call_is_shown_at_once() -> None:
-    for opener, held in (("```python\n", 0), ("```\nx", 0), ('```json\n{"cache"', 0), ('```json\n{"nam', 13)):
+    for opener, held in (
+        ("call:brave{", 0),
+        ("```python\n", 0),
+        ("```\nx", 0),
+        ('```json\n{"cache"', 0),
+        ('```json\n{"nam', 13),
+    ):
         splitter = StreamSplitter(TOOLS)
         shown = sum(len(piece.text) for char in opener for piece in splitter.feed(char) if piece.kind == "text")
         assert len(opener) - shown == held, opener
