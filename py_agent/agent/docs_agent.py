@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from typing import Any
 
 from py_agent.agent.pipelines import Pipelines
@@ -105,6 +106,9 @@ class DocsAgent:
             if self._prepare is not None:
                 await self._prepare()
             breathe = Breather(self._services.config.yield_ms)
+            for late in ("splitter", "draft"):
+                import_module(f"py_agent.prompt.{late}")
+                await breathe()
             await warm_up(breathe)
             for kind in Record.kinds():
                 kind.model_rebuild()

@@ -10,18 +10,17 @@ from py_agent.model.prompt import CallSpec
 
 @dataclass
 class Piece:
-    """What became certain: ``text`` for the reader, ``thinking``, or more of the text of a ``call``.
+    """What became certain: ``text`` for the reader, ``thinking``, or more of the text of a ``call``. What was held as a
+    call and turns out to be none comes once more, as text.
 
     Attributes:
         text: What is new.
         number: Tells the calls of one output apart, counted from 0.
-        quoted: For a call: whether this is inside a string in native quotes; the quotes themselves are left out.
     """
 
     kind: Literal["text", "thinking", "call"]
     text: str
     number: int = 0
-    quoted: bool = False
 
 
 @dataclass
@@ -32,8 +31,8 @@ class Output:
         text: What the reader may see, stripped.
         thinking: The model's thoughts, without their label.
         calls: Complete calls, in order.
-        bad_calls: For each call that could not be parsed, why.
-        rejected: Names of calls that were recognised and refused: their arguments were no plain values.
+        bad_calls: For each call that could not be taken, why, in words for the model.
+        rejected: The tools that these calls name, where they name one.
         truncated: The token limit cut the output, or it ends inside a call: that call was not taken.
         degenerate: The model wrote filler tokens only.
     """
@@ -45,3 +44,8 @@ class Output:
     rejected: list[str] = field(default_factory=list)
     truncated: bool = False
     degenerate: bool = False
+
+    @property
+    def empty_answer(self) -> bool:
+        """Nothing came of it: no text, no call, and none that was refused. There may be thoughts."""
+        return not (self.text or self.calls or self.bad_calls or self.degenerate)

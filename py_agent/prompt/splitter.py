@@ -1,384 +1,328 @@
-"""Splits a stream of a model's text into what the reader may see, what the model thought, and the calls it made.
+"""Splits a model's stream into what the reader may see, what the model thought, and the calls it made.
 
-Markers may be cut anywhere between two chunks. Only as much is held back as could still be the start of a marker, or of
-a call that stands without one; what is decided does not depend on how the stream was cut.
+Markers may be cut anywhere between two chunks, and the result does not depend on where. Of ordinary text only as much
+is held back as could still be the start of a marker or of a call; what stands where a call may stand, and begins like
+one, is held until it is certain (held.py, bare.py).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from py_agent.model.prompt import ToolSpec
-from py_agent.prompt.code_spans import CodeTracker
-from py_agent.prompt.dialects import gemma4
-from py_agent.prompt.held import Held, HeldFence, HeldRest
+from py_agent.prompt.bare import Bare, Keyed
+from py_agent.prompt.code_spans import SENTENCE_ENDS, CodeTracker
+from py_agent.prompt.held import Fence, Held, Verdict, Wrapped
+from py_agent.prompt.markers import (
+    CALLS,
+    MAX_PADS,
+    PAD,
+    STOPS,
+    THOUGHTS,
+    FillerCounter,
+    half_marker_at,
+    is_half,
+    marker_at,
+)
 from py_agent.prompt.output import Output, Piece
-from py_agent.prompt.parsers.bare import BareCall
-from py_agent.prompt.parsers.base import BadCall, Found, Tools
-from py_agent.prompt.parsers.heads import judge
-from py_agent.prompt.parsers.json_call import json_calls
-from py_agent.prompt.parsers.native import parse_call
+from py_agent.prompt.parsers.chars import HalfJoiner
+from py_agent.prompt.parsers.heads import MAX_LOOK, bare_head
+from py_agent.prompt.parsers.known import KnownTools
 
 __all__ = ["MAX_PADS", "Output", "Piece", "StreamSplitter"]
 
-#: Filler tokens in a row after which the output counts as broken: some GPUs produce nothing else for ever.
-MAX_PADS = 64
+#: Characters behind a marker in which an inline code span has to close for the marker to be an example. Without a bound
+#: one stray backtick would hold back all the rest of its line.
+MAX_SPAN = 256
 
-#: Times that text which was held back until the end is looked at again for a call: an output that goes on like that has
-#: none.
-MAX_RELEASES = 8
+#: Longest line that can open a fence for calls, in characters behind its backticks.
+MAX_INFO = 20
 
-_PAD = "<pad>"
-_THOUGHTS = {gemma4.CHANNEL: gemma4.CHANNEL_END, "<think>": "</think>"}
-#: A call as JSON between marks, as chatml models are trained to write it.
-_JSON_CALL, _JSON_CALL_END = "<tool_call>", "</tool_call>"
-#: What ends the model's turn. Anything behind it would be the model playing another role.
-_STOPS = (
-    gemma4.TURN_END,
-    gemma4.TURN,
-    gemma4.RESPONSE,
-    "<eos>",
-    "<end_of_turn>",
-    "<start_of_turn>",
-    "<|im_end|>",
-    "<|im_start|>",
-    "<|endoftext|>",
-    "<tool_response>",
-)
-#: Markers that never belong in what a reader sees and mean nothing by themselves.
-_STRAY = (
-    _PAD,
-    "<bos>",
-    gemma4.CALL_END,
-    gemma4.CHANNEL_END,
-    gemma4.RESPONSE_END,
-    gemma4.TOOL_END,
-    gemma4.THINK,
-    _JSON_CALL_END,
-    "</tool_response>",
-)
-_IN_TEXT = (gemma4.CALL, _JSON_CALL, *_THOUGHTS, *_STOPS, *_STRAY)
-_TEXT_ENDS = re.compile(r"[<\n]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_LONE = re.compile("[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]")
+#: Backticks that can open such a fence, at most; more need not be counted.
+MAX_RUN = 16
 
-State = Literal["text", "head", "held", "thought", "call", "bare", "json", "done"]
+_TEXT = re.compile(rf"[^<\n{SENTENCE_ENDS}]*(?:\n|[{SENTENCE_ENDS}] *)?")
+_SPACES = re.compile(r" +")
+_LINE = re.compile(r"[^<\n]*\n?")
+_RUN = re.compile(r"`+")
+_TRAILING = re.compile(rf"(?:(?:{'|'.join(map(re.escape, (*STOPS, PAD)))})\s*)+")
+_LABEL = "thought"
 
 
 class StreamSplitter:
     """Feed it chunks, then ``finish`` it.
 
     Args:
-        tools: The tools that may be called: what stands without marks is a call only of one of them.
-        start_in_thought: Whether the prompt has opened the model's thoughts already.
+        tools: The tools that may be called, as they are declared, or by name with the names of their parameters. Only a
+            known name makes a call of what has no marker.
+        start_in_thought: The template has opened the thought in front of the first token.
     """
 
-    def __init__(self, tools: Iterable[ToolSpec] = (), *, start_in_thought: bool = False) -> None:
+    def __init__(
+        self,
+        tools: Iterable[ToolSpec] | Mapping[str, Sequence[str]] = (),
+        *,
+        start_in_thought: bool = False,
+    ) -> None:
         self.output = Output()
-        self._tools = Tools(tools)
-        self._state: State = "thought" if start_in_thought else "head"
-        self._close = gemma4.CHANNEL_END if start_in_thought else ""
-        self._pending = ""
+        self._tools = KnownTools(tools)
+        self._halves = HalfJoiner()
+        self._filler = FillerCounter()
+        # What is not decided, and how far it is. In front of `_plain` no call without markers can begin.
+        self._buffer = ""
+        self._at = 0
+        self._plain = 0
+        # Where we are: in a stretch that is held, in a thought that these markers close, or in text.
+        self._held: Held | None = None
+        self._closers: tuple[str, ...] = tuple(THOUGHTS.values()) if start_in_thought else ()
+        self._code = CodeTracker()
+        self._thought_code = CodeTracker()
+        self._over = False
+        self._ending = False
+        self._cut = False
+        self._number = -1
         self._text: list[str] = []
         self._thinking: list[str] = []
-        self._code = CodeTracker()
-        self._pads = 0
-        self._head = ""
-        self._held: Held | None = None
-        self._releases = 0
-        self._call: list[str] = []
-        self._quoted = False
-        self._bare: BareCall | None = None
-        self._number = -1
-        self._half = ""
-        self._steps = {
-            "text": self._in_text,
-            "head": self._in_head,
-            "held": self._in_held,
-            "thought": self._in_thought,
-            "call": self._in_call,
-            "bare": self._in_bare,
-            "json": self._in_json,
-        }
+        self._pieces: list[Piece] = []
+        self._suspects: list[tuple[str, str, str]] = []
 
     @property
     def done(self) -> bool:
         """The model's turn is over: what comes now is not its own."""
-        return self._state == "done" or self.output.degenerate
+        return self._over or self.output.degenerate
 
     def feed(self, chunk: str) -> list[Piece]:
         """Takes the next chunk; gives back what it makes certain, in order."""
-        self._pending += self._whole_characters(chunk)
-        pieces: list[Piece] = []
-        self._work(pieces)
+        if self.done:
+            return []
+        chunk = self._halves.feed(chunk)
+        flood = self._filler.feed(chunk)
+        self._buffer += chunk if flood is None else chunk[:flood]
+        self._run()
+        if flood is not None:
+            self.output.degenerate = True
+            self._buffer, self._at, self._held = "", 0, None
+        pieces, self._pieces = self._pieces, []
         return pieces
 
     def finish(self, reason: str = "stop") -> Output:
         """The whole output. ``reason`` is the engine's: with ``length``, an open call was cut and never counts."""
-        pieces: list[Piece] = []
-        while not self.done:
-            self._work(pieces)
-            if not self._end_state(pieces, cut=reason == "length"):
-                break
         output = self.output
-        if reason == "length" and not output.calls:
-            output.truncated = True
+        self._ending, self._cut = True, reason != "stop"
+        while not output.degenerate:
+            self._run()
+            if self._held is None:
+                break
+            self._settle(self._held, self._held.finish(stopped=not self._cut))
         output.text = "".join(self._text).strip()
+        if reason == "length" and not output.calls and not self._over:
+            output.truncated = True
         thinking = "".join(self._thinking).strip()
-        output.thinking = thinking.removeprefix("thought\n").strip() if thinking != "thought" else ""
+        output.thinking = thinking.removeprefix(f"{_LABEL}\n").strip() if thinking != _LABEL else ""
+        for text, name, why in self._suspects:
+            if text.strip() == output.text:
+                # All that the model wrote is a call that cannot be read: it stays text, and the model hears why.
+                output.rejected.append(name)
+                output.bad_calls.append(why)
         return output
 
-    def _whole_characters(self, chunk: str) -> str:
-        """``chunk`` without half characters: engines that count in UTF-16 cut an emoji in two."""
-        chunk, self._half = self._half + chunk, ""
-        if not _SURROGATE.search(chunk):
-            return chunk
-        if "\ud800" <= chunk[-1] <= "\udbff":
-            chunk, self._half = chunk[:-1], chunk[-1]
-        return _LONE.sub("", chunk).encode("utf-16", "surrogatepass").decode("utf-16")
-
-    def _work(self, pieces: list[Piece]) -> None:
-        while self._pending and not self.done:
-            if not self._steps[self._state](pieces):
+    def _run(self) -> None:
+        """Takes steps until one needs more than there is."""
+        while self._at < len(self._buffer) and not self._over:
+            if self._held is not None:
+                self._feed_held(self._held)
+            elif not (self._in_thought() if self._closers else self._in_text()):
                 break
-        if self.done:
-            self._pending = ""
+        if self._over:
+            self._at = len(self._buffer)
+        self._buffer = self._buffer[self._at :]
+        self._plain = max(0, self._plain - self._at)
+        self._at = 0
 
-    # Each step takes what it can from the front of the pending text; False: it needs more.
-
-    def _in_head(self, pieces: list[Piece]) -> bool:
-        """At the start of a line: it may become a call without marks, or is text."""
-        if self._code.fenced or (not self._head and self._pending[0] in "<\n"):
-            self._state = "text"
-            return True
-        for at, char in enumerate(self._pending, start=1):
-            verdict = "text" if char == "<" else judge(self._head + char, self._tools)
-            if verdict == "hold":
-                self._head += char
-                continue
-            self._pending = self._head + self._pending[at - 1 :]
-            length = len(self._head) + 1
-            self._head = ""
-            if verdict == "text":
-                self._state = "text"
-            elif verdict == "call":
-                self._number += 1
-                self._bare = BareCall()
-                self._state = "bare"
-            else:
-                start, self._pending = self._pending[:length], self._pending[length:]
-                self._held = HeldFence(start) if verdict == "fence" else HeldRest(start, self._tools)
-                self._state = "held"
-            return True
-        self._pending = ""
-        return False
-
-    def _in_held(self, pieces: list[Piece]) -> bool:
-        assert self._held is not None
-        rest = self._held.feed(self._pending)
-        if rest is None:
-            self._pending = ""
-            return False
-        held, self._held = self._held, None
-        self._pending = rest
-        self._settle(held, cut=False)
-        return True
-
-    def _settle(self, held: Held, *, cut: bool) -> None:
-        """What was held back is calls, or was cut, or is text after all."""
-        found = held.calls(self._tools)
-        self._state = "head"
-        if found is not None:
-            self._take(found)
-        elif cut and held.is_call:
-            self.output.truncated = True
-        else:
-            self._pending = held.text + self._pending
-            self._state = "text"
-
-    def _take(self, found: Found) -> None:
-        self.output.calls += found.calls
-        for name, why in found.rejected:
-            self.output.rejected.append(name)
-            self.output.bad_calls.append(f"{name}: {why}")
-
-    def _in_text(self, pieces: list[Piece]) -> bool:
-        match = _TEXT_ENDS.search(self._pending)
-        if match is None:
-            self._emit(self._pending, pieces)
-            self._pending = ""
-            return True
-        if match.start() or match[0] == "\n":
-            end = match.end() if match[0] == "\n" else match.start()
-            self._emit(self._pending[:end], pieces)
-            self._pending = self._pending[end:]
-            if match[0] == "\n":
-                self._state = "head"
-            return True
-        marker = next((marker for marker in _IN_TEXT if self._pending.startswith(marker)), None)
-        if marker is None:
-            if any(marker.startswith(self._pending) for marker in _IN_TEXT):
-                return False
-            self._emit("<", pieces)
-            self._pending = self._pending[1:]
-            return True
-        if self._code.inside:
-            self._emit(marker, pieces)
-            self._pending = self._pending[len(marker) :]
-            return True
-        self._pending = self._pending[len(marker) :]
-        self._mark(marker)
-        return True
-
-    def _mark(self, marker: str) -> None:
-        if marker in (gemma4.CALL, _JSON_CALL):
-            self._state = "call" if marker == gemma4.CALL else "json"
-            self._call, self._quoted = [], False
-            self._number += 1
-        elif marker in _THOUGHTS:
-            self._state, self._close = "thought", _THOUGHTS[marker]
-        elif marker in _STOPS:
-            self._state = "done"
-        elif marker == _PAD:
-            self._pads += 1
-            self.output.degenerate = self._pads >= MAX_PADS
-
-    def _emit(self, text: str, pieces: list[Piece]) -> None:
-        self._code.feed(text)
-        self._text.append(text)
-        pieces.append(Piece("text", text))
-
-    def _after_mark(self) -> None:
-        """Text goes on behind a thought or a call: where nothing stands on the line yet, a call may."""
-        self._state = "text" if self._code.line.strip() else "head"
-
-    def _in_thought(self, pieces: list[Piece]) -> bool:
-        end = self._pending.find(self._close)
-        taken = self._pending[: end if end >= 0 else _safe(self._pending, self._close)]
-        if taken:
-            self._thinking.append(taken)
-            pieces.append(Piece("thinking", taken))
-        if end < 0:
-            self._pending = self._pending[len(taken) :]
-            return False
-        self._pending = self._pending[end + len(self._close) :]
-        self._after_mark()
-        return True
-
-    def _in_call(self, pieces: list[Piece]) -> bool:
-        """Moves to the next quote or end marker; inside a quoted string the end marker is just text."""
-        markers = (gemma4.QUOTE,) if self._quoted else (gemma4.QUOTE, gemma4.CALL_END)
-        found = min(
-            ((self._pending.find(marker), marker) for marker in markers if marker in self._pending), default=None
-        )
-        if found is None:
-            keep = min(_safe(self._pending, marker) for marker in markers)
-            self._add_to_call(self._pending[:keep], pieces)
-            self._pending = self._pending[keep:]
-            return False
-        at, marker = found
-        self._add_to_call(self._pending[:at], pieces)
-        self._pending = self._pending[at + len(marker) :]
-        if marker == gemma4.QUOTE:
-            self._call.append(marker)
-            self._quoted = not self._quoted
-            return True
-        self._end_call(complete=True, cut=False)
-        self._after_mark()
-        return True
-
-    def _add_to_call(self, text: str, pieces: list[Piece]) -> None:
-        if text:
-            self._call.append(text)
-            pieces.append(Piece("call", text, self._number, self._quoted))
-
-    def _end_call(self, *, complete: bool, cut: bool) -> None:
-        if not complete and cut:
-            self.output.truncated = True
+    def _emit(self, kind: Literal["text", "thinking", "call"], text: str, number: int = 0) -> None:
+        if not text:
             return
-        try:
-            self.output.calls.append(parse_call("".join(self._call)))
-        except BadCall as error:
-            if complete:
-                self.output.bad_calls.append(str(error))
-            else:
-                self.output.truncated = True
-
-    def _in_bare(self, pieces: list[Piece]) -> bool:
-        """A native call whose marks the decoder took away: it ends with its brace."""
-        assert self._bare is not None
-        before = self._bare.size
-        rest = self._bare.feed(self._pending)
-        for text, quoted in self._bare.new(before):
-            pieces.append(Piece("call", text, self._number, quoted))
-        if rest is None:
-            self._pending = ""
-            return False
-        self._pending = rest
-        self._call = [self._bare.text]
-        self._end_call(complete=True, cut=False)
-        self._after_mark()
-        return True
-
-    def _in_json(self, pieces: list[Piece]) -> bool:
-        end = self._pending.find(_JSON_CALL_END)
-        if end < 0:
-            keep = _safe(self._pending, _JSON_CALL_END)
-            self._call.append(self._pending[:keep])
-            self._pending = self._pending[keep:]
-            return False
-        self._call.append(self._pending[:end])
-        self._pending = self._pending[end + len(_JSON_CALL_END) :]
-        self._end_json(complete=True, cut=False)
-        self._after_mark()
-        return True
-
-    def _end_json(self, *, complete: bool, cut: bool) -> None:
-        text = "".join(self._call)
-        found = None if cut and not complete else json_calls(text, None)
-        if found is not None:
-            self._take(found)
-        elif complete:
-            self._end_call(complete=True, cut=False)
+        if kind == "text":
+            self._code.feed(text)
+            self._text.append(text)
+        elif kind == "thinking":
+            self._thought_code.feed(text)
+            self._thinking.append(text)
+        last = self._pieces[-1] if self._pieces else None
+        if last is not None and (last.kind, last.number) == (kind, number):
+            last.text += text
         else:
-            self.output.truncated = True
+            self._pieces.append(Piece(kind, text, number))
 
-    def _end_state(self, pieces: list[Piece], *, cut: bool) -> bool:
-        """Settles what is open at the end of the stream; whether there is text to look at again."""
-        rest, self._pending = self._pending, ""
-        if self._state == "head" and self._head:
-            self._pending, self._head, self._state = self._head + rest, "", "text"
+    def _show(self, end: int) -> bool:
+        """Text up to ``end``."""
+        self._emit("text", self._buffer[self._at : end])
+        self._at = end
+        return True
+
+    # Stretches that are held.
+
+    def _hold(self, held: Held, start: int) -> bool:
+        self._held = held
+        self._at = start
+        self._number += 1
+        return True
+
+    def _feed_held(self, held: Held) -> None:
+        text, self._buffer, self._at = self._buffer[self._at :], "", 0
+        self._settle(held, held.feed(text))
+
+    def _settle(self, held: Held, verdict: Verdict) -> None:
+        self._emit("call", held.news, self._number)
+        if verdict == "open":
+            return
+        self._held = None
+        if verdict == "text":
+            self._buffer, self._at, self._plain = held.text, 0, held.plain
+            if held.suspect is not None:
+                self._suspects.append((held.text, held.suspect.name, str(held.suspect)))
+            return
+        self._buffer, self._at, self._plain = held.rest, 0, 0
+        self.output.calls.extend(held.calls)
+        for bad in held.bad:
+            self.output.bad_calls.append(str(bad))
+            if bad.name:
+                self.output.rejected.append(bad.name)
+        self.output.truncated = self.output.truncated or held.truncated
+
+    # Each step takes what it can from where we are; False: it needs more.
+
+    def _in_text(self) -> bool:
+        if self._code.in_fence:
+            return self._in_fence()
+        if self._at >= self._plain and not self._code.span and (found := self._call_here()) is not None:
+            return found
+        if self._buffer[self._at] == "<":
+            return self._in_angle()
+        spaced = self._code.blank or self._code.after_sentence
+        match = (_SPACES.match(self._buffer, self._at) if spaced else None) or _TEXT.match(self._buffer, self._at)
+        if self._code.blank and match is not None and match.re is _SPACES:
+            return self._show(self._at + 1)
+        return self._show(match.end() if match is not None else self._at + 1)
+
+    def _call_here(self) -> bool | None:
+        """Whether a call without markers begins here: False while that is open, None if it does not."""
+        char = self._buffer[self._at]
+        if self._code.blank and char == "`":
+            return self._fence_here()
+        sentence = not self._code.blank
+        if char.isspace() or (sentence and not (self._code.after_sentence and char == "c")):
+            return None
+        look = self._buffer[self._at : self._at + MAX_LOOK]
+        if sentence and not (look.startswith("call:") or "call:".startswith(look)):
+            return None
+        head = bare_head(look, self._tools, first=not sentence)
+        if head == "call":
+            return self._hold(Bare(self._tools, alone=sentence), self._at)
+        if head == "keyed":
+            return self._hold(Keyed(self._tools), self._at)
+        if head is None and not self._ending:
+            return False
+        if head is None and self._cut and (look[0] in "{[" or look.startswith("call:")) and len(look) > 1:
+            return self._drop_cut()
+        self._plain = self._at + 1
+        return None
+
+    def _fence_here(self) -> bool | None:
+        run = _RUN.match(self._buffer, self._at)
+        size = len(run[0]) if run is not None else 0
+        behind = self._at + size
+        if behind == len(self._buffer) and size <= MAX_RUN and not self._ending:
+            return False
+        end = self._buffer.find("\n", behind)
+        info = self._buffer[behind : end if end >= 0 else None].strip(" \t\r").lower()
+        opens = 3 <= size <= MAX_RUN and len(info) <= MAX_INFO
+        if opens and end >= 0 and info in ("tool_code", "json", ""):
+            opener = self._buffer[self._at : end + 1]
+            fence = Fence(self._tools, opener, opener[:size], code=info == "tool_code")
+            return self._hold(fence, end + 1)
+        if opens and end < 0 and ("tool_code".startswith(info) or "json".startswith(info)):
+            if not self._ending:
+                return False
+            if self._cut and info and "tool_code".startswith(info):
+                return self._drop_cut()
+        self._plain = self._at + 1
+        return None
+
+    def _drop_cut(self) -> bool:
+        """The output was cut in the first characters of what would have been a call."""
+        self.output.truncated = True
+        self._at = len(self._buffer)
+        return True
+
+    def _in_angle(self) -> bool:
+        marker = marker_at(self._buffer, self._at)
+        if not marker:
+            if half_marker_at(self._buffer, self._at):
+                if not self._ending:
+                    return False
+                if is_half(self._buffer[self._at :]):
+                    self._at = len(self._buffer)
+                    return True
+            return self._show(self._at + 1)
+        if self._code.span and (end := self._span_end(self._code.span)) != self._at:
+            return end is not None and self._show(end)
+        self._at += len(marker)
+        if marker in CALLS:
+            return self._hold(Wrapped(self._tools), self._at)
+        if marker in THOUGHTS:
+            self._closers = (THOUGHTS[marker],)
+            self._thought_code = CodeTracker()
+        self._over = marker in STOPS
+        return True
+
+    def _span_end(self, run: int) -> int | None:
+        """Where the inline code in which we are ends; where we are, if it does not; None while that is open."""
+        look = self._buffer[self._at : self._at + MAX_SPAN]
+        line, newline, _ = look.partition("\n")
+        for match in _RUN.finditer(line):
+            if match.end() == len(look) and len(look) < MAX_SPAN and not self._ending:
+                return None
+            if len(match[0]) == run:
+                return self._at + match.end()
+        return self._at if newline or len(look) == MAX_SPAN or self._ending else None
+
+    def _in_fence(self) -> bool:
+        """Code that the reader sees; tokens in it are an example, unless nothing but tokens follows."""
+        if self._buffer[self._at] != "<":
+            match = _LINE.match(self._buffer, self._at)
+            return self._show(match.end() if match is not None else self._at + 1)
+        match = _TRAILING.match(self._buffer, self._at)
+        end = match.end() if match is not None else self._at
+        if end == len(self._buffer) or half_marker_at(self._buffer, end):
+            if not self._ending:
+                return False
+            if match is not None or is_half(self._buffer[end:]):
+                self._at = len(self._buffer)
+                return True
+        return self._show(max(end, self._at + 1))
+
+    def _in_thought(self) -> bool:
+        start = self._buffer.find("<", self._at)
+        if start != self._at:
+            end = start if start >= 0 else len(self._buffer)
+            self._emit("thinking", self._buffer[self._at : end])
+            self._at = end
             return True
-        if self._state == "held" and self._held is not None:
-            held, self._held = self._held, None
-            held.feed(rest)
-            self._releases += 1
-            self._settle(held, cut=cut)
-            if self._releases > MAX_RELEASES:
-                self._emit(self._pending, pieces)
-                self._pending = ""
-            return bool(self._pending)
-        if self._state in ("text", "head") and not any(marker.startswith(rest) for marker in _IN_TEXT if len(rest) > 1):
-            self._emit(rest, pieces)
-        elif self._state == "thought":
-            self._thinking.append(rest)
-        elif self._state == "call":
-            self._call.append(rest)
-            self._end_call(complete=False, cut=cut)
-        elif self._state == "json":
-            self._call.append(rest)
-            self._end_json(complete=False, cut=cut)
-        elif self._state == "bare" and self._bare is not None:
-            self._call = [self._bare.text]
-            self._end_call(complete=False, cut=cut)
-        return False
-
-
-def _safe(text: str, marker: str) -> int:
-    """How much of ``text`` cannot be the start of ``marker``."""
-    for size in range(min(len(marker) - 1, len(text)), 0, -1):
-        if text.endswith(marker[:size]):
-            return len(text) - size
-    return len(text)
+        marker = marker_at(self._buffer, self._at)
+        if not marker and half_marker_at(self._buffer, self._at):
+            if not self._ending:
+                return False
+            if is_half(self._buffer[self._at :]):
+                self._at = len(self._buffer)
+                return True
+        if marker in self._closers:
+            self._closers = ()
+        elif marker in STOPS and not self._thought_code.inside:
+            self._over = True
+        elif marker != PAD:
+            self._emit("thinking", marker or "<")
+        self._at += len(marker or "<")
+        return True

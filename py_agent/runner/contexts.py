@@ -22,7 +22,7 @@ from py_agent.model.tool import ToolRegistry
 from py_agent.model.tool_call import ToolCall
 from py_agent.prompt.conversation import Conversation, HistoryTurn
 from py_agent.prompt.envelopes import NonceMaker
-from py_agent.prompt.splitter import Output
+from py_agent.prompt.output import Output
 from py_agent.prompt.tokens import TokenCounter
 from py_agent.runner.breathe import Breather
 from py_agent.runner.events import AnswerReset

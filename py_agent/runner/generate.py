@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import aclosing
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from py_agent.engines.base import EngineInfo
 from py_agent.model.errors import AgentError, EngineError
 from py_agent.model.prompt import Chunk, EndReason, Prompt, Usage
 from py_agent.prompt.dialects import count_parts, dialect
-from py_agent.prompt.draft import DraftReader
-from py_agent.prompt.splitter import Output, StreamSplitter
+from py_agent.prompt.output import Output
+from py_agent.prompt.parsers.chars import join_halves
 from py_agent.runner.contexts import DispatchContext
 from py_agent.runner.events import AnswerDelta
 from py_agent.runner.limits import check_limits, out_of_time
 from py_agent.runner.observed import GenerationStats, RequestEnd, RequestStart
+
+if TYPE_CHECKING:
+    from py_agent.prompt.draft import DraftReader
+    from py_agent.prompt.splitter import StreamSplitter
 
 
 async def generate(context: DispatchContext) -> Output:
@@ -45,10 +49,15 @@ class _Request:
     """One request while it runs."""
 
     def __init__(self, context: DispatchContext, number: int) -> None:
+        # What takes completions apart is not needed before the first one: it must not cost the boot anything.
+        from py_agent.prompt.draft import DraftReader
+        from py_agent.prompt.splitter import StreamSplitter
+
         self._context = context
         self._number = number
         self._dialect = dialect(context.turn.engine.info().dialect)
         self._splitter = StreamSplitter(context.conversation.tools)
+        self._new_draft = DraftReader
         self._drafts: dict[int, DraftReader] = {}
         self._raw: list[str] = []
         self._native: list[Chunk] = []
@@ -101,7 +110,7 @@ class _Request:
             return
         self._ended = True
         turn = self._context.turn
-        completion = "".join(self._raw)
+        completion = join_halves("".join(self._raw))
         turn.observe(
             RequestEnd(
                 number=self._number, purpose=self._context.purpose, completion=completion, status=status, code=code
@@ -130,8 +139,8 @@ class _Request:
         self._raw.append(chunk.text)
         for piece in self._splitter.feed(chunk.text):
             if piece.kind == "call":
-                draft = self._drafts.setdefault(piece.number, DraftReader())
-                _send(self._context, draft.feed(piece.text, piece.quoted))
+                draft = self._drafts.setdefault(piece.number, self._new_draft())
+                _send(self._context, draft.feed(piece.text))
 
     def _ms(self) -> float:
         return (time.perf_counter() - self._started) * 1_000

@@ -12,8 +12,8 @@ from py_agent.engines import evidence, extractive, markdown, quoting, weighing
 from py_agent.engines.extractive import ExtractiveEngine
 from py_agent.gates import verified_citation
 from py_agent.model.prompt import Chunk, GenerateOptions, Prompt, PromptMessage
-from py_agent.prompt import splitter
-from py_agent.prompt.parsers.native import BadCall
+from py_agent.prompt import held
+from py_agent.prompt.calls import BadCall
 from tests.harness import World, passage
 
 PASSAGES = [
@@ -77,10 +77,10 @@ async def test_the_same_prompt_with_other_words_in_it_gives_other_words() -> Non
 
 
 async def test_a_broken_parser_fails_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(body: str) -> None:
+    def refuse(*_args: object, **_options: object) -> None:
         raise BadCall("broken on purpose")
 
-    monkeypatch.setattr(splitter, "parse_call", refuse)
+    monkeypatch.setattr(held, "parse_calls", refuse)
     _, end = await asked("What is the default timeout of a webhook?")
     assert end.status != "answered"
     assert end.sources == ()

@@ -144,7 +144,7 @@ FORMS = {
     ),
     "marks with another form in them": (
         '<tool_call>search_docs(query="x")</tool_call>',
-        [],
+        [("search_docs", {"query": "x"})],
         "",
     ),
     "chatml and its stop": (

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from py_agent.model.prompt import CallSpec, Prompt, PromptMessage, ToolSpec
+from py_agent.prompt.calls import BadCall, parse_call
 from py_agent.prompt.dialects import render
 from py_agent.prompt.dialects.gemma4 import CALL, CALL_END, QUOTE, declaration, render_call
-from py_agent.prompt.parsers.native import BadCall, parse_call
 
 TOOL = ToolSpec(
     name="search",

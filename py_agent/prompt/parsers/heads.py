@@ -1,74 +1,85 @@
-"""Decides, character by character, whether a line may become a call that stands without marks.
-
-What is decided for a text is decided for all that begins with it: it does not depend on how a stream was cut.
-"""
+"""How a call without markers begins: what may stand at the start of a line and turn out to be one."""
 
 from __future__ import annotations
 
 import re
 from typing import Literal
 
-from py_agent.prompt.parsers.base import Tools, plain_name
+from py_agent.prompt.dialects.gemma4 import QUOTE
+from py_agent.prompt.parsers.json_call import could_be_call
+from py_agent.prompt.parsers.known import KnownTools
 
-#: ``hold``: not decided yet. ``text``: it is text. Else what it may become: a ``fence`` with a call in it, a bare
-#: native ``call`` that ends with its brace, or the ``rest`` of the output as JSON, Python or keyed lines.
-Verdict = Literal["hold", "text", "fence", "call", "rest"]
+#: Characters that are enough to judge any head, whatever the tools are called.
+MAX_LOOK = 400
 
-#: Info strings of fences that may carry a call; the empty one is a plain fence.
-CALL_FENCES = ("tool_code", "json", "")
+#: ``call``: brackets follow; ``keyed``: lines follow; ``no``: it is text; None: more has to come.
+Head = Literal["call", "keyed", "no"] | None
 
-#: Characters that a name with its namespaces may have.
-MAX_NAME_CHARS = 80
-
-_NAME = re.compile(r"[\w.:-]*")
-
-
-def judge(head: str, tools: Tools) -> Verdict:
-    """What the line that begins with ``head`` may become; never called again after another verdict than ``hold``."""
-    text = head.lstrip(" ")
-    if len(head) - len(text) > 3 or "\t" in head[:4]:
-        return "text"  # indented code
-    if not text:
-        return "hold"
-    if text[0] == "`":
-        return _fence(text)
-    if text[0] in "{[":
-        return "rest"
-    if text.startswith("call:"):
-        return _call(text[5:], tools)
-    if "call:".startswith(text):
-        return "hold"
-    return _bare(text, tools)
+_CALL = re.compile(r"call:\s{0,4}([\w.:-]{1,80})\s{0,4}[{(]")
+_CALL_HALF = re.compile(r"c(?:a(?:l(?:l(?::\s{0,4}[\w.:-]{0,80}\s{0,4})?)?)?)?")
+# Spaces are counted: what is judged with less text in hand has to be judged the same with more.
+_INDENT = re.compile(r"[ \t]{0,4}")
+_GAP = re.compile(r"\s{0,40}")
+_WORD = re.compile(r"[A-Za-z_]\w{0,60}\s{0,4}")
 
 
-def _fence(text: str) -> Verdict:
-    run = len(text) - len(text.lstrip("`"))
-    info = text[run:]
-    if not info:
-        return "hold"
-    if run < 3 or "`" in info:
-        return "text"
-    word = info.strip().lower()
-    if info.endswith("\n"):
-        return "fence" if word in CALL_FENCES else "text"
-    return "hold" if any(name.startswith(word) for name in CALL_FENCES) else "text"
+def bare_head(text: str, tools: KnownTools, *, first: bool) -> Head:
+    """Judges the text from the start of a line (or of a sentence) on.
+
+    Args:
+        text: As much as has come, at least one character.
+        tools: A name has to be known.
+        first: Whether a list of ``key: value`` lines may begin here, too.
+    """
+    if not tools:
+        return "no"
+    if text[0] == "c" and (match := _CALL.match(text) or _CALL_HALF.fullmatch(text)):
+        return None if match.re is _CALL_HALF else "call" if tools.resolve(match[1]) in tools else "no"
+    if text[0] == "{":
+        return _judged(could_be_call(text, tools))
+    if text[0] == "[":
+        inner = _GAP.sub("", text[1:], count=1)
+        if not inner:
+            return None
+        return "no" if inner[0] == "[" or inner.startswith("call:") else bare_head(inner, tools, first=False)
+    return _named(text, tools, first=first)
 
 
-def _call(text: str, tools: Tools) -> Verdict:
-    name = _NAME.match(text.lstrip(" "))
-    assert name is not None
-    rest = text.lstrip(" ")[name.end() :]
-    if len(text) > MAX_NAME_CHARS:
-        return "text"
-    if not rest.strip(" "):
-        return "hold"
-    return "call" if rest.strip(" ")[0] in "{(" and plain_name(name[0]) in tools else "text"
+def _named(text: str, tools: KnownTools, *, first: bool) -> Head:
+    if tools.starts(text):
+        return None
+    for name in sorted(tools.parameters, key=len, reverse=True):
+        if not text.startswith(name):
+            continue
+        rest = text[len(name) :]
+        while rest.startswith(f":{name}"):
+            rest = rest[len(name) + 1 :]
+        if f":{name}".startswith(rest):
+            return None
+        rest = _INDENT.sub("", rest, count=1)
+        if not rest or rest == "\r":
+            return None
+        if first and rest.startswith(("\n", "\r\n")):
+            return "keyed"
+        return _judged(_argument(_GAP.sub("", rest[1:], count=1), rest[0])) if rest[0] in "{(" else "no"
+    return "no"
 
 
-def _bare(text: str, tools: Tools) -> Verdict:
-    word = re.match(r"\w*", text)
-    assert word is not None
-    rest = text[word.end() :]
-    if not rest:
-        return "hold" if tools.may_begin(word[0]) else "text"
-    return "rest" if word[0] in tools and rest[0] in "{(\n" else "text"
+def _argument(inside: str, bracket: str) -> bool | None:
+    """Whether what stands behind a bracket begins arguments: ``name(s) of people`` does not."""
+    if not inside:
+        return None
+    if inside[0] in "\"'\u201c":
+        return True
+    if inside[0] == "<":
+        return True if inside.startswith(QUOTE) else None if QUOTE.startswith(inside) else False
+    if inside[0] == ("}" if bracket == "{" else ")"):
+        return True
+    word = _WORD.match(inside)
+    if word is None:
+        return False
+    return None if word.end() == len(inside) else inside[word.end()] in ":="
+
+
+def _judged(verdict: bool | None) -> Head:
+    return None if verdict is None else "call" if verdict else "no"

@@ -1,39 +1,62 @@
-"""Calls as a name on a line of its own and ``key: value`` lines below it."""
+"""A call as a list: the tool's name on the first line, then one ``key: value`` a line."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from py_agent.model.prompt import CallSpec
-from py_agent.model.safe_json import loads
-from py_agent.prompt.parsers.base import Found, Tools
+from py_agent.prompt.parsers.bad import BadCall
+from py_agent.prompt.parsers.chars import unescape
+from py_agent.prompt.parsers.known import KnownTools
+from py_agent.prompt.parsers.native import parse_arguments
 
-_LINE = re.compile(r"\s*([A-Za-z_]\w*)\s*:\s*(\S.*?)\s*")
-
-
-def keyed_call(text: str, tools: Tools) -> Found | None:
-    """The call that ``text`` is; None where it is anything else."""
-    name, *lines = [line for line in text.strip().split("\n") if line.strip()]
-    name = name.strip()
-    matches = [_LINE.fullmatch(line) for line in lines]
-    if name not in tools or not lines or not all(matches):
-        return None
-    arguments = {}
-    for match in matches:
-        assert match is not None
-        if match[1] not in tools.parameters(name):
-            return None
-        arguments[match[1]] = _value(match[2])
-    return Found(calls=[CallSpec(name=name, arguments=arguments)])
+_LINE = re.compile(r"\s*([A-Za-z_]\w*)[ \t]*[:=][ \t]*(.*)", re.DOTALL)
+_START = re.compile(r"\s*(?:[A-Za-z_]\w*[ \t]*)?")
+_QUOTED = re.compile(r"""<\|"\|>(?P<native>.*)<\|"\|>|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>(?:[^'\\]|\\.)*)'""")
 
 
-def _value(text: str) -> object:
-    """Quoted text and JSON as what they are; everything else as it stands."""
-    if len(text) > 1 and text[0] == text[-1] == "'":
-        return text[1:-1]
-    if text[0] in '"[{':
+def could_be_line(name: str, line: str, tools: KnownTools, *, complete: bool) -> bool:
+    """Whether ``line`` is a line of a call to ``name``, or can become one."""
+    if not line.strip():
+        return True
+    match = _LINE.fullmatch(line)
+    if match is None:
+        return not complete and _START.fullmatch(line) is not None
+    parameters = tools.parameters.get(name, ())
+    return not parameters or match[1] in parameters
+
+
+def parse_keyed(text: str, tools: KnownTools) -> CallSpec:
+    """The call in ``text``: a name and at least one line.
+
+    Raises:
+        BadCall: It is none.
+    """
+    head, *lines = text.strip().split("\n")
+    name = tools.resolve(head)
+    arguments: dict[str, Any] = {}
+    for line in lines:
+        match = _LINE.fullmatch(line)
+        if match is not None:
+            arguments[match[1]] = _value(match[2].strip())
+        elif line.strip():
+            raise BadCall(f"{name}: write one argument a line", name)
+    if not arguments:
+        raise BadCall(f"{name}: there is no argument", name)
+    return CallSpec(name=name, arguments=arguments)
+
+
+def _value(text: str) -> Any:
+    quoted = _QUOTED.fullmatch(text)
+    if quoted is not None:
+        return (
+            quoted["native"] if quoted["native"] is not None else unescape(quoted["double"] or quoted["single"] or "")
+        )
+    if text[:1] in ("[", "{"):
         try:
-            return loads(text)
-        except ValueError:
+            return parse_arguments("{value:" + text + "}", closed=False)["value"]
+        except BadCall:
             return text
+    # What type it is to have is the tool's to say.
     return text
