@@ -111,12 +111,12 @@ class _Reader:
         """Takes the next line, without its line feed."""
         if self._in_front_matter(number, line):
             return
-        was = self._code.fenced
+        was = bool(self._code.fence)
         if not was and self._in_indented_code(number, line):
             return
         # In a list a fence stands as deep as the item's text.
         self._code.feed((line.lstrip(" ") if self._list else line) + "\n")
-        if self._code.fenced != was or was:
+        if bool(self._code.fence) != was or was:
             self._fenced(number, line, was)
             return
         self._text(number, line)
@@ -171,7 +171,7 @@ class _Reader:
     def _fenced(self, number: int, line: str, was: bool) -> None:
         if not was:
             self._fence = number + 1, line.strip().lstrip("`~").strip()
-        elif not self._code.fenced and self._fence is not None:
+        elif not bool(self._code.fence) and self._fence is not None:
             self._out.blocks.append(Block(self._fence[1], self._fence[0], number))
             self._fence = None
         self._paragraph = None
