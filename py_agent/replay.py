@@ -15,6 +15,7 @@ from py_agent.trace.replaying import (
     Departed,
     ReplayClock,
     ReplayEngine,
+    ReplayInstructions,
     ReplayMemories,
     ReplaySearcher,
     ReplayTools,
@@ -72,6 +73,7 @@ async def replay(lines: Sequence[dict[str, Any]]) -> ReplayReport:
     store = _ReplayStore(lines)
     tools = ReplayTools(lines)
     clock = ReplayClock(lines)
+    standing = ReplayInstructions(lines)
     engine = ReplayEngine(EngineInfo.model_validate(head["engine"]), lines)
     agent = DocsAgent(
         engine,
@@ -84,6 +86,7 @@ async def replay(lines: Sequence[dict[str, Any]]) -> ReplayReport:
         new_turn=lambda: str(head["turn"]),
         tools=tools.tools if tools.any else None,
         memories=ReplayMemories(lines) if any(line["k"] == "memories" for line in lines) else None,
+        instructions=standing if standing.any else None,
         clock=clock.now,
         zone_offset=clock.offset,
     )

@@ -102,6 +102,7 @@ class World:
         tracing: Any = None,
         clock: Any = utc_now,
         memories: Any = None,
+        wishes: Any = None,
         **config: Any,
     ) -> None:
         self.engine = engine
@@ -120,6 +121,7 @@ class World:
             tracing=tracing(self.spool) if tracing is not None else None,
             clock=clock,
             memories=memories,
+            instructions=wishes,
         )
 
     async def ask(self, text: str, thread: str = "t", page: str | None = None, *, interactive: bool = False) -> TurnEnd:

@@ -21,7 +21,7 @@ from py_agent.runner.bus import Bus, ObservabilityBus
 from py_agent.runner.events import Event, TurnEnd
 from py_agent.runner.types import Emit, Observe
 from py_agent.search.base import Searcher
-from py_agent.storage.base import MemoryStore, Spool, TurnStore
+from py_agent.storage.base import InstructionStore, MemoryStore, Spool, TurnStore
 from py_agent.storage.store import new_id
 from py_agent.tools.toolset import ExtraTools
 from py_agent.trace.tracing import Tracing
@@ -46,6 +46,7 @@ class DocsAgent:
         tools: Makes further tools for each turn.
         pipelines: Further steps for each turn.
         memories: Where the tools ``remember`` and ``recall`` work; None: there are none.
+        instructions: Standing instructions besides those of ``config``: a reader's wishes stand beside each question.
         clock, zone_offset: What time it is, and where; a page brings its browser's time zones.
         new_turn: Makes the id of a turn; replays bring their own.
     """
@@ -66,6 +67,7 @@ class DocsAgent:
         pipelines: Pipelines | None = None,
         new_turn: Callable[[], str] = new_id,
         memories: MemoryStore | None = None,
+        instructions: InstructionStore | None = None,
         clock: Clock = utc_now,
         zone_offset: Offset = zone_offset,
     ) -> None:
@@ -82,6 +84,7 @@ class DocsAgent:
             nonce=nonce,
             new_turn=new_turn,
             memories=memories,
+            instructions=instructions,
             clock=clock,
             zone_offset=zone_offset,
             tracing=tracing,

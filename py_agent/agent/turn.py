@@ -34,11 +34,12 @@ from py_agent.runner.signals import AlreadySignalled
 from py_agent.runner.turn import TurnRunner
 from py_agent.runner.turn_gate import TurnGates
 from py_agent.search.base import Searcher
-from py_agent.storage.base import MemoryStore, Spool, TurnStore
+from py_agent.storage.base import InstructionStore, MemoryStore, Spool, TurnStore
 from py_agent.storage.keys import turn_prefix
 from py_agent.tools.toolset import ExtraTools
 from py_agent.trace.recording import (
     RecordingEngine,
+    RecordingInstructions,
     RecordingMemories,
     RecordingSearcher,
     recording_clock,
@@ -68,6 +69,7 @@ class Services:
     tools: ExtraTools | None = None
     pipelines: Pipelines = field(default_factory=Pipelines)
     memories: MemoryStore | None = None
+    instructions: InstructionStore | None = None
     clock: Clock = utc_now
     zone_offset: Offset = zone_offset
 
@@ -159,6 +161,8 @@ class Turn:
             history = await store.history(self.thread)
             context.history = turns_of(history)
             context.standing += [StandingInstruction(text=text) for text in self._services.config.instructions]
+            if self._services.instructions is not None:
+                context.standing += await self._services.instructions.instructions()
             if self._trace is not None:
                 self._trace.line("history", messages=[message.model_dump(mode="json") for message in history])
             pipelines = self._services.pipelines
@@ -243,6 +247,9 @@ class Turn:
             search=RecordingSearcher(services.search, trace),
             tools=_recorded(services.tools, trace),
             memories=RecordingMemories(services.memories, trace) if services.memories is not None else None,
+            instructions=(
+                RecordingInstructions(services.instructions, trace) if services.instructions is not None else None
+            ),
             clock=recording_clock(services.clock, trace),
             zone_offset=recording_offset(services.zone_offset, trace),
             nonce=recording_nonce(services.nonce, trace),

@@ -106,6 +106,7 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
         prepare=lambda: _late(bridge),
         tracing=Tracing(storage, trace_key, index=store),
         memories=store,
+        instructions=store,
         zone_offset=_zone_offset,
     )
     session = Session(

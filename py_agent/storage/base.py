@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from py_agent.model.instruction import StandingInstruction
 from py_agent.model.memory import Memory
 from py_agent.model.record import StoredMessage, TurnRecord
 
@@ -99,6 +100,18 @@ class Spool(Protocol):
 
     async def delete(self, prefix: str) -> int:
         """Deletes every key that starts with ``prefix``; returns how many there were."""
+        ...
+
+
+class InstructionStore(Protocol):
+    """What holds for every turn besides the settings."""
+
+    async def instructions(self) -> list[StandingInstruction]:
+        """The standing instructions, oldest first.
+
+        Raises:
+            StorageError: As ``Connection.execute``.
+        """
         ...
 
 

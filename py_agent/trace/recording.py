@@ -10,12 +10,13 @@ from typing import Any, cast
 from py_agent.engines.base import Engine, EngineInfo, Progress
 from py_agent.model.clock import Clock, Offset
 from py_agent.model.errors import EngineError
+from py_agent.model.instruction import StandingInstruction
 from py_agent.model.memory import Memory
 from py_agent.model.passage import Passage
 from py_agent.model.prompt import Chunk, GenerateOptions, Prompt
 from py_agent.prompt.envelopes import NonceMaker
 from py_agent.search.base import Page, Searcher, SearchResult
-from py_agent.storage.base import MemoryStore
+from py_agent.storage.base import InstructionStore, MemoryStore
 from py_agent.trace.writer import TraceWriter
 
 #: Chunks of a stream that one line tells of at most: a kill loses no more of a completion than the flush does.
@@ -179,3 +180,17 @@ class RecordingMemories:
     async def delete_memory(self, memory_id: str) -> bool:
         """As the store."""
         return await self._memories.delete_memory(memory_id)
+
+
+class RecordingInstructions:
+    """Standing instructions, recorded."""
+
+    def __init__(self, store: InstructionStore, trace: TraceWriter) -> None:
+        self._store = store
+        self._trace = trace
+
+    async def instructions(self) -> list[StandingInstruction]:
+        """As the store."""
+        found = await self._store.instructions()
+        self._trace.line("standing", found=[item.model_dump(mode="json") for item in found])
+        return found

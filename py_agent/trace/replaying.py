@@ -11,6 +11,7 @@ from pydantic import ConfigDict
 
 from py_agent.engines.base import EngineInfo, Progress
 from py_agent.model.errors import AgentError, EngineError
+from py_agent.model.instruction import StandingInstruction
 from py_agent.model.memory import Memory
 from py_agent.model.passage import Passage
 from py_agent.model.prompt import Chunk, GenerateOptions, Prompt
@@ -303,3 +304,19 @@ class ReplayMemories:
     async def delete_memory(self, memory_id: str) -> bool:
         """Deletes nothing."""
         return False
+
+
+class ReplayInstructions:
+    """The standing instructions that the traced turn had."""
+
+    def __init__(self, lines: Iterable[dict[str, Any]]) -> None:
+        self._found = next((line["found"] for line in lines if line["k"] == "standing"), None)
+
+    @property
+    def any(self) -> bool:
+        """Whether the traced turn asked for some."""
+        return self._found is not None
+
+    async def instructions(self) -> list[StandingInstruction]:
+        """What there was."""
+        return [StandingInstruction.model_validate(item) for item in self._found or ()]
