@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from py_agent.model.errors import AgentError
 from py_agent.runner.contexts import DispatchContext
 from py_agent.runner.limits import LimitReached
-from py_agent.runner.observed import DispatchEnd, DispatchStart, DispatchStatus, IterationEnd, IterationStart
+from py_agent.runner.observed import DispatchEnd, DispatchStart, DispatchStatus, IterationEnd, IterationStart, Log
 from py_agent.runner.pipeline import PipelineError, run_pipeline
 from py_agent.runner.types import Middleware
 
@@ -62,6 +62,9 @@ class DispatchRunner:
             status, code = context.signals.signal or "error", error.code
             raise
         finally:
+            for name, failed in context.signals.hook_errors:
+                message = f"{name} raised {type(failed).__name__}: {failed}"
+                observe(Log(level="error", kind="on_ack", message=message))
             observe(
                 DispatchEnd(
                     purpose=context.purpose,

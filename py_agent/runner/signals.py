@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from py_agent.model.errors import AgentError
@@ -22,6 +23,23 @@ class Signals:
         self.signal: Signal | None = None
         self.error: AgentError | None = None
         self.reason = ""
+        #: What handlers of ``on_ack`` have raised, with their names: they cannot undo an ack.
+        self.hook_errors: list[tuple[str, Exception]] = []
+        self._on_ack: list[Callable[[], None]] = []
+
+    def on_ack(self, handler: Callable[[], None]) -> Callable[[], None]:
+        """Calls ``handler`` when the dispatch is acked, in the order of subscription; never after a nack or abort.
+
+        Returns:
+            What ends the subscription.
+        """
+        self._on_ack.append(handler)
+
+        def off() -> None:
+            if handler in self._on_ack:
+                self._on_ack.remove(handler)
+
+        return off
 
     @property
     def signalled(self) -> bool:
@@ -35,6 +53,11 @@ class Signals:
             AlreadySignalled: It has a signal already.
         """
         self._give("ack")
+        for handler in tuple(self._on_ack):
+            try:
+                handler()
+            except Exception as error:
+                self.hook_errors.append((getattr(handler, "__qualname__", type(handler).__name__), error))
 
     def nack(self, error: AgentError) -> None:
         """The dispatch failed with ``error``.

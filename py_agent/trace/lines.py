@@ -6,7 +6,7 @@ A trace is JSON Lines in UTF-8. Each line has its kind in ``k``:
 - ``event``: an event of either bus. A prompt in it is told as ``{"of", "keep", "add"}``: the first ``keep`` characters
   of prompt number ``of`` of this trace, then ``add``. Prompts of a turn extend one another: each is stored once.
 - ``nonce``, ``search``, ``passage``, ``page``, ``pages``, ``missing``, ``clock``, ``offset``, ``memories``, ``recall``,
-  ``standing``, ``tools``, ``tool``: what came in through a boundary, in order.
+  ``count``, ``standing``, ``tools``, ``tool``: what came in through a boundary, in order.
 - ``chunks``: what the engine streamed, as it came; ``engine_error``: what it raised instead.
 """
 

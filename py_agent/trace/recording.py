@@ -63,7 +63,9 @@ class RecordingEngine:
 
     async def count_tokens(self, text: str) -> int | None:
         """As the engine."""
-        return await self._engine.count_tokens(text)
+        tokens = await self._engine.count_tokens(text)
+        self._trace.line("count", tokens=tokens)
+        return tokens
 
     def info(self) -> EngineInfo:
         """As the engine."""

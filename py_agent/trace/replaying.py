@@ -50,6 +50,7 @@ class ReplayEngine:
         #: Called when the recorded completions are used up, before that is raised.
         self.on_end: Callable[[], None] = lambda: None
         self._dispatches: deque[list[Step]] = deque()
+        self._counts: deque[int | None] = deque()
         #: What the reader added before the first request: to be added before it again.
         self.early: list[str] = []
         running = False
@@ -66,6 +67,8 @@ class ReplayEngine:
                     self._dispatches[-1].append(text)
                 else:  # between two requests: the next one told of it, so before the end of this one is early enough
                     self._dispatches[-1].insert(-1, text)
+            elif kind == "count":
+                self._counts.append(line["tokens"])
             elif kind == "chunks":
                 chunks = [Chunk.model_validate(chunk) for chunk in line["chunks"]]
                 self._dispatches[-1] += chunks
@@ -111,8 +114,8 @@ class ReplayEngine:
         """Nothing runs between two chunks."""
 
     async def count_tokens(self, text: str) -> int | None:
-        """None: the trace holds no counts."""
-        return None
+        """What the traced engine counted, in order; None behind the last."""
+        return self._counts.popleft() if self._counts else None
 
     def info(self) -> EngineInfo:
         """The traced engine's."""

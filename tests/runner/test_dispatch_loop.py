@@ -10,6 +10,7 @@ from py_agent.model.errors import EngineError
 from py_agent.model.prompt import GenerateOptions
 from py_agent.model.tool import ToolRegistry
 from py_agent.prompt.conversation import Conversation
+from py_agent.prompt.output import Output
 from py_agent.runner.contexts import DispatchContext
 from py_agent.runner.dispatch import DispatchRunner, LimitReached
 from py_agent.runner.types import Next
@@ -108,3 +109,47 @@ async def test_observers_are_told_why_a_run_ended() -> None:
         await DispatchRunner(cancelled, max_iterations=1).run(context(seen))
     ends = [(event.status, event.code) for event in seen if event.type == "dispatch_end"]
     assert ends == [("nack", "lost"), ("error", "limit_reached"), ("cancelled", "")]
+
+
+async def test_handlers_of_an_ack_run_in_order_and_cannot_undo_it() -> None:
+    log: list[str] = []
+
+    def broken() -> None:
+        log.append("broken")
+        raise ValueError("no")
+
+    async def after(ctx: DispatchContext, next_: Next) -> None:
+        ctx.signals.on_ack(lambda: log.append("first"))
+        ctx.signals.on_ack(broken)
+        ctx.signals.on_ack(lambda: log.append("gone"))()
+        ctx.signals.on_ack(lambda: log.append("last"))
+        ctx.signals.ack()
+        await next_()
+
+    seen: list[Any] = []
+    await DispatchRunner(idle, output_pipeline=[after], max_iterations=3).run(context(seen))
+    assert log == ["first", "broken", "last"]
+    assert [event.message for event in seen if event.type == "log"] == [
+        "test_handlers_of_an_ack_run_in_order_and_cannot_undo_it.<locals>.broken raised ValueError: no"
+    ]
+
+
+async def test_no_handler_of_an_ack_runs_after_another_signal() -> None:
+    ran: list[str] = []
+
+    async def refuse(ctx: DispatchContext, next_: Next) -> None:
+        ctx.signals.on_ack(lambda: ran.append("x"))
+        ctx.signals.abort("no")
+        await next_()
+
+    await DispatchRunner(idle, output_pipeline=[refuse], max_iterations=3).run(context())
+    assert ran == []
+
+
+async def test_a_completion_without_calls_may_ack_by_itself() -> None:
+    async def says(ctx: DispatchContext) -> None:
+        ctx.output = Output(text="Done.")
+
+    ctx = context()
+    await DispatchRunner(says, max_iterations=3, auto_ack=True).run(ctx)
+    assert (ctx.signals.signal, ctx.iteration) == ("ack", 1)

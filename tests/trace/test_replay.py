@@ -247,3 +247,12 @@ async def test_the_time_that_was_told_is_told_again() -> None:
     assert "Europe/Berlin" in made.of("tool_end")[0].shown
     assert made.of("tool_end")[1].is_error
     assert (await replay(await lines_of(made))).departure is None
+
+
+async def test_what_the_engine_counted_is_counted_again() -> None:
+    from tests.context.test_window_fit import CountingEngine
+
+    engine = CountingEngine([call("say_i_dont_know", reason="x")], window=1_300, counted=9_000)
+    made = world(engine, planner=False, max_output_tokens=256)
+    assert (await made.ask("word " * 600)).status == "failed"
+    assert (await replay(await lines_of(made))).departure is None
