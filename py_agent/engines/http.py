@@ -59,8 +59,8 @@ def lost(url: str, why: str) -> EngineError:
     host = urlsplit(url).netloc.rpartition("@")[2]
     return EngineError(
         f"The model's server at {host} cannot be reached: {why.replace(url, without_secrets(url))}.",
-        hint="Check that it runs and that the address is right. In a page: that it allows this page (CORS), and this page "
-        "it (connect-src, and https where the page has it).",
+        hint="Check that it runs and that the address is right. In a page: that it allows this page (CORS), and this "
+        "page it (connect-src, and https where the page has it).",
         code="lost",
     )
 
