@@ -267,7 +267,7 @@ def _engine(name: str, base_url: str, model: str, window: int) -> Engine:
     from py_agent.engines.http import HttpxPort
     from py_agent.engines.openai import OpenAiEngine, OpenAiSettings
 
-    key = os.environ.get("PY_AGENT_API_KEY", "")
+    key = os.environ.get("PY_AGENT_API_KEY", "").strip()
     return OpenAiEngine(HttpxPort(), OpenAiSettings(base_url=base_url, model=model, window=window, api_key=key))
 
 

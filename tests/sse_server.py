@@ -21,12 +21,22 @@ def stream(name: str, piece: int = 7, pause: float = 0.0) -> Answer:
     return raw((STREAMS / f"{name}.txt").read_bytes(), piece, pause)
 
 
-def raw(data: bytes, piece: int = 1_000, pause: float = 0.0, *, status: int = 200, cut: bool = False) -> Answer:
-    """Streams these bytes; with ``cut`` the connection breaks behind them."""
+def raw(
+    data: bytes,
+    piece: int = 1_000,
+    pause: float = 0.0,
+    *,
+    status: int = 200,
+    cut: bool = False,
+    wait: float = 0.0,
+    kind: str = "text/event-stream",
+) -> Answer:
+    """Streams these bytes; with ``cut`` the connection breaks behind them; the first comes after ``wait`` seconds."""
 
     def answer(handler: BaseHTTPRequestHandler, _: Any) -> None:
+        time.sleep(wait)
         handler.send_response(status)
-        handler.send_header("Content-Type", "text/event-stream")
+        handler.send_header("Content-Type", kind)
         handler.send_header("Content-Length", str(len(data) + 1_000)) if cut else None
         handler.end_headers()
         for at in range(0, len(data), piece):
@@ -48,6 +58,22 @@ def error(status: int, message: Any, **headers: str) -> Answer:
         handler.wfile.write(json.dumps({"error": message}).encode())
 
     return answer
+
+
+def moved(url: str) -> Answer:
+    """Sends the caller elsewhere, its question included."""
+
+    def answer(handler: BaseHTTPRequestHandler, _: Any) -> None:
+        handler.send_response(307)
+        handler.send_header("Location", url)
+        handler.end_headers()
+
+    return answer
+
+
+def calls(*deltas: dict[str, Any], finish: str = "tool_calls") -> Answer:
+    """Streams pieces of tool calls, an event each."""
+    return raw(("".join(event({"tool_calls": [delta]}) for delta in deltas) + event({}, finish)).encode())
 
 
 def event(delta: dict[str, Any], finish: str | None = None) -> str:

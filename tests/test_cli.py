@@ -210,13 +210,20 @@ def test_a_file_that_cannot_be_read_is_reported(site: Path, tmp_path: Path) -> N
     assert "skipped: loop.html: cannot be read" in output
 
 
-def test_ask_asks_a_model_behind_an_endpoint(index: Path) -> None:
+def test_ask_asks_a_model_behind_an_endpoint(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     end = {"index": 0, "function": {"name": "say_i_dont_know", "arguments": '{"reason": "Not there."}'}}
     answer = sse.raw((sse.event({"tool_calls": [end]}) + sse.event({}, "tool_calls")).encode())
+    remote = ("--engine", "openai", "--base-url")
     with sse.SseServer(answer) as server:
-        result = run("ask", index, "What is the cache?", "--engine", "openai", "--base-url", server.url, "--json")
+        result = run("ask", index, "What is the cache?", *remote, server.url, "--json")
         assert json.loads(result.output)["status"] == "abstained"
         assert server.asked[-1]["messages"][-1]["content"].startswith("[reader ")
+        monkeypatch.setenv("PY_AGENT_API_KEY", " k3y\n")
+        result = run("ask", index, "What?", *remote, server.url)
+        assert server.headers[-1]["authorization"] == "Bearer k3y", result.output
+        monkeypatch.setenv("PY_AGENT_API_KEY", "k3y\nx")
+        result = run("ask", index, "What?", *remote, server.url)
+        assert (result.exit_code, "k3y" in result.output, "alone" in result.output) == (1, False, True)
     missing = run("ask", index, "What is the cache?", "--engine", "openai")
     assert (missing.exit_code, "--base-url" in missing.output) == (1, True)
     nobody = run("ask", index, "What is the cache?", "--engine", "openai", "--base-url", "http://127.0.0.1:9/v1")

@@ -145,6 +145,7 @@ export function readOptions(options, base, name = (key) => `"${key}"`) {
   if (config.engine === "openai" && config.baseUrl === null) {
     throw bad(`The engine "openai" needs a server.`, `Set ${name("baseUrl")} to the address of its API, ending in /v1.`);
   }
+  if (typeof config.baseUrl === "string") checkServer(new URL(config.baseUrl), name("baseUrl"));
   return /** @type {Config} */ (/** @type {unknown} */ (config));
 }
 
@@ -216,6 +217,19 @@ function readAddress(value, name, base, setting) {
     );
   }
   throw bad(`The setting ${name} is ${show(value)}, which is not an http or https address.`, setting.description);
+}
+
+/**
+ * Every reader can read the page, and what stands in an address besides the server's place is a key more often than not.
+ * @param {URL} url
+ * @param {string} name
+ */
+function checkServer(url, name) {
+  if (!url.username && !url.password && !url.search && !url.hash) return;
+  throw bad(
+    `The setting ${name} holds a name, a password or a query, which every reader of the page could read.`,
+    "Put only the address there, ending in /v1. If the server needs a key, put a proxy in front of it that adds the key.",
+  );
 }
 
 /**

@@ -26,18 +26,20 @@ class FetchPort:
             "credentials": "omit",
             "referrerPolicy": "no-referrer",
             "cache": "no-store",
+            # A redirect would take the question to a host that the dialog has not named.
+            "redirect": "error",
         }
         if request.body:
             options["body"] = request.body.decode()
         try:
-            answer = await js.fetch(request.url, to_js(options, dict_converter=js.Object.fromEntries))
-        except JsException as error:
-            raise lost(request.url, str(error)) from error
-        headers = {str(pair[0]).lower(): str(pair[1]) for pair in js.Array.from_(answer.headers.entries())}
-        try:
+            try:
+                answer = await js.fetch(request.url, to_js(options, dict_converter=js.Object.fromEntries))
+            except JsException as error:
+                raise lost(request.url, str(error)) from error
+            headers = {str(pair[0]).lower(): str(pair[1]) for pair in js.Array.from_(answer.headers.entries())}
             yield HttpResponse(int(answer.status), headers, _body(request.url, answer))
         finally:
-            controller.abort()
+            controller.abort()  # also when somebody stops while the server is still reading the prompt
 
 
 async def _body(url: str, answer: Any) -> AsyncIterator[bytes]:

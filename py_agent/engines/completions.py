@@ -25,7 +25,11 @@ def request_body(prompt: Prompt, options: GenerateOptions, model: str) -> dict[s
 
 
 def messages_of(messages: tuple[PromptMessage, ...]) -> list[dict[str, Any]]:
-    """Messages with an id for each call. Servers refuse a call without its result: one that never ran is left out."""
+    """Messages as servers and the templates behind them take them.
+
+    They refuse a call without its result, a message of the assistant that says nothing, and many want the user and the
+    assistant to take turns: a call that never ran and an empty message are left out, and neighbours become one.
+    """
     out: list[dict[str, Any]] = []
     number = 0
     at = 0
@@ -34,74 +38,96 @@ def messages_of(messages: tuple[PromptMessage, ...]) -> list[dict[str, Any]]:
         at += 1
         if message.role != "model":
             # A result whose call is not in the prompt any more is told as the text that it is.
-            role = "system" if message.role == "system" else "user"
-            out.append({"role": role, "content": message.content})
+            _say(out, "system" if message.role == "system" else "user", message.content)
             continue
-        results: list[PromptMessage] = []
-        while at < len(messages) and messages[at].role == "tool" and len(results) < len(message.calls):
-            results.append(messages[at])
-            at += 1
         said: dict[str, Any] = {"role": "assistant", "content": message.content}
-        ids = [f"call_{number + index}" for index in range(len(results))]
-        number += len(results)
-        if results:
-            said["tool_calls"] = [
-                {
-                    "id": call_id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)},
-                }
-                for call_id, call in zip(ids, message.calls, strict=False)
-            ]
-        out.append(said)
-        out += [
-            {"role": "tool", "tool_call_id": call_id, "content": result.content}
-            for call_id, result in zip(ids, results, strict=True)
-        ]
+        calls = list(message.calls)
+        told: list[dict[str, Any]] = []
+        asked: list[dict[str, Any]] = []
+        while at < len(messages) and messages[at].role == "tool":
+            result = messages[at]
+            call = next((call for call in calls if call.name == result.name), None)
+            if call is None:
+                break
+            calls.remove(call)
+            call_id = f"call_{number}"
+            number += 1
+            at += 1
+            arguments = json.dumps(call.arguments, ensure_ascii=False)
+            asked.append({"id": call_id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
+            told.append({"role": "tool", "tool_call_id": call_id, "content": result.content})
+        if asked:
+            out += [{**said, "tool_calls": asked}, *told]
+        elif message.content:
+            _say(out, "assistant", message.content)
     return out
+
+
+def _say(out: list[dict[str, Any]], role: str, text: str) -> None:
+    if out and out[-1]["role"] == role and "tool_calls" not in out[-1]:
+        out[-1]["content"] += f"\n\n{text}"
+    else:
+        out.append({"role": role, "content": text})
 
 
 class Calls:
     """The tool calls of one completion, put together from their pieces."""
 
     def __init__(self) -> None:
-        self._names: dict[int, str] = {}
-        self._arguments: dict[int, str] = {}
+        self._names: list[str] = []
+        self._arguments: list[str] = []
+        self._ids: list[str] = []
+        self._at: dict[int, int] = {}
 
     def __bool__(self) -> bool:
         return bool(self._names)
 
-    def add(self, deltas: list[Any]) -> None:
-        """Takes the ``tool_calls`` of one delta."""
+    def add(self, deltas: list[dict[str, Any]]) -> None:
+        """Takes the ``tool_calls`` of one delta.
+
+        Servers differ: some send no ``index``, some send 0 for every call, some repeat name and id with every piece.
+        """
         for position, delta in enumerate(deltas):
-            index = delta.get("index", position)
-            function = delta.get("function") or {}
-            self._names[index] = self._names.get(index, "") + (function.get("name") or "")
+            given = delta.get("index")
+            index = given if isinstance(given, int) else position
+            function = delta.get("function")
+            if not isinstance(function, dict):
+                function = {}
+            name = function.get("name") if isinstance(function.get("name"), str) else ""
+            call_id = delta.get("id") if isinstance(delta.get("id"), str) else ""
+            at = self._at.get(index)
+            if at is None or (call_id and name and self._ids[at] and call_id != self._ids[at]):
+                at = self._at[index] = len(self._names)
+                self._names.append("")
+                self._arguments.append("")
+                self._ids.append(call_id or "")
+            if name and name != self._names[at]:
+                self._names[at] += name
             arguments = function.get("arguments")
-            if isinstance(arguments, dict):  # Ollama sends them whole and parsed
+            if isinstance(arguments, dict):  # whole and parsed
                 arguments = json.dumps(arguments)
-            self._arguments[index] = self._arguments.get(index, "") + (arguments or "")
+            if isinstance(arguments, str):
+                self._arguments[at] += arguments
 
     def finished(self, *, cut: bool) -> list[CallSpec]:
-        """The calls. With ``cut`` the last one was cut by the token limit, and is left out if it is not whole.
+        """The calls. With ``cut`` the last one was cut by the token limit, and is left out.
 
         Raises:
             EngineError: ``bad_call``: the arguments of a call are no JSON object.
         """
         calls = []
-        for index in sorted(self._names):
-            text = self._arguments[index].strip() or "{}"
+        whole = len(self._names) - cut  # a limit behind the last brace cannot be told from one before it
+        for name, said in zip(self._names[:whole], self._arguments[:whole], strict=True):
+            text = said.strip()
             try:
-                arguments = loads(text)
+                arguments = {} if text in ("", "null") else loads(text)
             except ValueError:
                 arguments = None
-            if cut and index == max(self._names):
-                continue  # a limit that falls behind the last brace cannot be told from one that falls before it
-            if not isinstance(arguments, dict) or not self._names[index]:
+            if not isinstance(arguments, dict) or not name:
                 raise EngineError(
-                    f"The arguments of {self._names[index] or 'a call'} are no JSON object: {text[:80]}",
+                    f"The arguments of {name or 'a call'} are no JSON object: {text[:80]}",
                     hint="The model is asked to write the call again.",
                     code="bad_call",
                 )
-            calls.append(CallSpec(name=self._names[index], arguments=arguments))
+            calls.append(CallSpec(name=name, arguments=arguments))
         return calls

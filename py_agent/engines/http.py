@@ -44,13 +44,23 @@ class HttpPort(Protocol):
         ...
 
 
+def without_secrets(url: str) -> str:
+    """``url`` without the name and the password that may stand in front of its host, and without its query."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
 def lost(url: str, why: str) -> EngineError:
     """The error of a connection that broke or was never made."""
     from urllib.parse import urlsplit
 
+    host = urlsplit(url).netloc.rpartition("@")[2]
     return EngineError(
-        f"The model's server at {urlsplit(url).netloc} cannot be reached: {why}.",
-        hint="Check that it runs, that the address is right, and that it allows this page (CORS).",
+        f"The model's server at {host} cannot be reached: {why.replace(url, without_secrets(url))}.",
+        hint="Check that it runs and that the address is right. In a page: that it allows this page (CORS), and this "
+        "page it (connect-src, and https where the page has it).",
         code="lost",
     )
 
@@ -88,14 +98,14 @@ class HttpxPort:
             ):
                 headers = {key.lower(): value for key, value in response.headers.items()}
                 yield HttpResponse(response.status_code, headers, self._body(request.url, response))
-        except (httpx.TransportError, httpx.InvalidURL) as error:
+        except (httpx.RequestError, httpx.InvalidURL) as error:
             raise lost(request.url, str(error) or type(error).__name__) from error
 
     async def _body(self, url: str, response: object) -> AsyncIterator[bytes]:
         try:
             async for piece in response.aiter_bytes():  # type: ignore[attr-defined]
                 yield piece
-        except self._httpx.TransportError as error:
+        except self._httpx.RequestError as error:
             raise lost(url, str(error) or type(error).__name__) from error
 
 

@@ -22,9 +22,13 @@ async def events(body: AsyncIterator[bytes]) -> AsyncIterator[str]:
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     pending = ""
     data: list[str] = []
+    size = 0
+    first = True
     async for piece in body:
         pending += decoder.decode(piece)
-        if len(pending) > MAX_EVENT_CHARS:
+        if first and pending:
+            pending, first = pending.removeprefix("\ufeff"), False
+        if len(pending) + size > MAX_EVENT_CHARS:
             raise EventTooLong
         # A carriage return at the very end may be the first half of a line end.
         held = "\r" if pending.endswith("\r") else ""
@@ -34,7 +38,10 @@ async def events(body: AsyncIterator[bytes]) -> AsyncIterator[str]:
             if not line:
                 if data:
                     yield "\n".join(data)
-                data = []
+                data, size = [], 0
             elif line.startswith("data:"):
                 data.append(line[5:].removeprefix(" "))
+                size += len(line)
+    if pending == "\r" and data:
+        yield "\n".join(data)
     # What has no empty line behind it is no event: the stream was cut in it.

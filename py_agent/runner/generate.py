@@ -162,7 +162,8 @@ def _refuse_media(prompt: Prompt, info: EngineInfo) -> None:
 
 
 def _checked(splitter: StreamSplitter, native: list[Chunk], raw: list[str], reason: str | None) -> Output:
-    if splitter.output.degenerate or not raw:
+    # An engine that takes calls apart itself leaves out one that the limit cut: nothing came, yet something was written.
+    if splitter.output.degenerate or not (raw or reason in ("length", "cancelled")):
         raise EngineError(
             "The model wrote nothing that can be read." if not raw else "The model wrote filler tokens only.",
             hint="Ask again; if it keeps happening, this device cannot run the model properly: use search answers.",

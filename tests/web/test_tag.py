@@ -84,6 +84,10 @@ _INIT_ERROR = "(options) => { try { PyAgent.init(options); } catch (error) { ret
         ({"index": "javascript:alert(1)"}, "not an http or https address"),
         ({"index": "http://["}, "not an address"),
         ({"index": "/i.json", "engine": "litert"}, "needs a model"),
+        ({"index": "/i.json", "engine": "openai"}, "needs a server"),
+        ({"index": "/i.json", "engine": "openai", "baseUrl": "https://me:s3cret@ai.example/v1"}, "could read"),
+        ({"index": "/i.json", "engine": "openai", "baseUrl": "https://ai.example/v1?key=s3cret"}, "could read"),
+        ({"index": "/i.json", "engine": "openai", "baseUrl": "/v1", "apiKey": "s3cret"}, 'no setting "apiKey"'),
     ],
 )
 def test_init_refuses_what_cannot_work_and_names_the_cure(tab: Open, options: dict[str, object], said: str) -> None:
@@ -91,6 +95,7 @@ def test_init_refuses_what_cannot_work_and_names_the_cure(tab: Open, options: di
     code, message = opened.page.evaluate(_INIT_ERROR, options)
     assert code == "config_error"
     assert said in message
+    assert "s3cret" not in message
     assert opened.page.evaluate(_LAUNCHERS) == 0
 
 
