@@ -226,5 +226,6 @@ def test_ask_asks_a_model_behind_an_endpoint(index: Path, monkeypatch: pytest.Mo
         assert (result.exit_code, "k3y" in result.output, "alone" in result.output) == (1, False, True)
     missing = run("ask", index, "What is the cache?", "--engine", "openai")
     assert (missing.exit_code, "--base-url" in missing.output) == (1, True)
+    monkeypatch.delenv("PY_AGENT_API_KEY")
     nobody = run("ask", index, "What is the cache?", "--engine", "openai", "--base-url", "http://127.0.0.1:9/v1")
     assert (nobody.exit_code, "127.0.0.1:9" in nobody.output) == (1, True)

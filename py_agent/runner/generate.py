@@ -162,7 +162,7 @@ def _refuse_media(prompt: Prompt, info: EngineInfo) -> None:
 
 
 def _checked(splitter: StreamSplitter, native: list[Chunk], raw: list[str], reason: str | None) -> Output:
-    # An engine that takes calls apart itself leaves out one that the limit cut: nothing came, yet something was written.
+    # An engine that takes calls apart itself leaves out one that the limit cut: nothing came, yet it wrote something.
     if splitter.output.degenerate or not (raw or reason in ("length", "cancelled")):
         raise EngineError(
             "The model wrote nothing that can be read." if not raw else "The model wrote filler tokens only.",
