@@ -19,7 +19,7 @@ from py_agent.model.errors import EngineError
 from py_agent.model.prompt import CallSpec
 from tests import sse_server as sse
 from tests.engines import conformance
-from tests.engines.conformance import LATER, take
+from tests.engines.conformance import LATER, take, whole
 from tests.harness import World, passage
 
 pytestmark = pytest.mark.cpython  # it opens sockets; tests/browser drives the same engine through the page's fetch
@@ -212,3 +212,29 @@ async def pieces(*parts: bytes) -> AsyncIterator[bytes]:
 )
 async def test_events_are_read_as_the_standard_says(parts: list[bytes], found: list[str]) -> None:
     assert [data async for data in events(pieces(*parts))] == found
+
+
+def recorded(name: str) -> bytes:
+    return (sse.STREAMS / f"recorded_{name}.txt").read_bytes()
+
+
+@pytest.mark.parametrize("piece", [1, 13, 100_000])
+async def test_what_llama_cpp_was_recorded_to_stream_is_read(piece: int) -> None:
+    answers = [sse.raw(recorded(name), piece) for name in ("text", "length", "after_result")]
+    with sse.SseServer(*answers) as server:
+        made = await engine(server)
+        chunks = await take(made)
+        # The model leaks the marks of its turns: what stands behind them is no answer.
+        assert whole(chunks)[0] == "Say hello with one emoji and the German word for 'beautiful'."
+        assert (chunks[-1].reason, chunks[-1].usage.prompt_tokens, chunks[-1].usage.output_tokens) == ("length", 54, 40)
+        chunks = await take(made)
+        assert (whole(chunks)[0], chunks[-1].reason) == ("Say hello with one emoji", "length")
+        assert whole(await take(made))[0] == ""
+
+
+async def test_what_llama_cpp_was_recorded_to_refuse_is_an_overflow() -> None:
+    with sse.SseServer(sse.raw(recorded("overflow"), status=400)) as server:
+        made = await engine(server)
+        with pytest.raises(EngineError, match="3024 tokens") as caught:
+            await take(made)
+    assert caught.value.code == "overflow"
