@@ -45,6 +45,19 @@ _DROPPED = re.compile(
 )
 
 
+class _Folded(dict[int, str]):
+    """What each character is when a normaliser has done its work; filled as characters come up."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        dropped = _DROPPED.match(char) is not None or unicodedata.category(char) == "Cf"
+        plain = self[code] = "" if dropped else unicodedata.normalize("NFKC", char)
+        return plain
+
+
+_FOLDED = _Folded()
+
+
 def random_nonce() -> str:
     """A fresh nonce, hexadecimal."""
     return secrets.token_hex(NONCE_BYTES)
@@ -60,17 +73,15 @@ def break_tokens(text: str) -> str:
         return text
     if text.isascii() and _DROPPED.search(text) is None:
         return _TOKEN.sub(r"\g<0> ", text)  # nothing to fold
+    if _TOKEN.search(text.translate(_FOLDED)) is None:
+        return text
     folded: list[str] = []
     origin: list[int] = []
     for index, char in enumerate(text):
-        if _DROPPED.match(char) or (char > "\x7f" and unicodedata.category(char) == "Cf"):
-            continue
-        plain = char if char < "\x80" else unicodedata.normalize("NFKC", char)
+        plain = _FOLDED[ord(char)]
         folded.append(plain)
         origin.extend([index] * len(plain))
     breaks = [origin[match.start()] + 1 for match in _TOKEN.finditer("".join(folded))]
-    if not breaks:
-        return text
     pieces = [text[start:end] for start, end in zip([0, *breaks], [*breaks, len(text)], strict=True)]
     return " ".join(pieces)
 
