@@ -17,7 +17,7 @@ from py_agent.model.tokenizable import Tokenizable
 from py_agent.model.tool import Tool, ToolArgs, ToolError, ToolRegistry, ToolResult
 from py_agent.planner.book_end import plan_thought, plan_turn
 from py_agent.prompt.conversation import Conversation
-from py_agent.prompt.envelopes import break_tokens, envelope
+from py_agent.prompt.envelopes import envelope
 from py_agent.prompt.wording import wording
 from py_agent.runner.contexts import DispatchContext, TurnContext
 from py_agent.runner.dispatch import DispatchRunner
@@ -96,11 +96,12 @@ def _system(turn: TurnContext) -> str:
 
 
 def _question(turn: TurnContext) -> str:
-    page = " ".join(break_tokens(turn.page or "").split())[:MAX_PAGE_CHARS]
+    # An address is a stranger's words: whoever made the link that the reader followed wrote it.
+    page = " ".join((turn.page or "").split())[:MAX_PAGE_CHARS]
     return wording(
         "question",
         reader=envelope(turn.question, kind="reader", nonce=turn.nonce()),
-        page=page,
+        page=envelope(page, kind="page", nonce=turn.nonce()) if page else "",
         knowledge=knowledge_of(turn),
         plan=plan_thought(turn.plan) if turn.plan is not None else "",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final, Protocol
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from py_agent.browser.conversations import Conversations
 from py_agent.browser.protocol import SESSION_REQUESTS, missing_fields
@@ -192,7 +192,7 @@ class Session:
                 thread,
                 str(message["text"]),
                 emit=lambda event: self._emit(call, event),
-                page=message["page"],
+                page=None if message["page"] is None else path_in(self._root, message["page"]),
                 interactive=True,
             )
         finally:
@@ -281,6 +281,14 @@ class Session:
 
 def _over() -> AgentError:
     return AgentError("This answer is finished.", hint="Ask it as a question of its own.", code="turn_over")
+
+
+def path_in(root: str, url: str) -> str | None:
+    """Path of an address below the site's root, without what only the browser needs; None for one elsewhere."""
+    site, here = urlsplit(urljoin(root, ".")), urlsplit(url)
+    if (site.scheme, site.netloc) != (here.scheme, here.netloc) or not here.path.startswith(site.path):
+        return None
+    return unquote(here.path[len(site.path) :])
 
 
 def link_to(root: str, url: str) -> str:

@@ -10,6 +10,7 @@ from py_agent.runner.contexts import TurnContext
 from py_agent.runner.types import Middleware, Next
 from py_agent.storage.base import MemoryStore
 from py_agent.tools.listing import list_passages
+from py_agent.tools.places import plain_path
 
 
 async def prefetch(context: TurnContext, next_: Next) -> None:
@@ -22,9 +23,9 @@ async def prefetch(context: TurnContext, next_: Next) -> None:
         found = await context.search.search(context.question, top)
         passages = {hit.passage.id: hit.passage for hit in found.hits}
         if context.page is not None:
-            here = context.page.partition("#")[0].strip("/")
+            here = plain_path(context.page)
             for page in context.search.pages():
-                if page.page.strip("/") == here:
+                if plain_path(page.page) == here:
                     passages.update({passage.id: passage for passage in context.search.page(page.page)[:1]})
         best = max((hit.score for hit in found.hits), default=0.0) or 1.0
         scores = {hit.passage.id: max(0.0, min(1.0, hit.score / best)) for hit in found.hits}

@@ -14,7 +14,7 @@ _SAME = {
 def fold(text: str) -> tuple[str, list[int]]:
     """``text`` with one space for each run of white space and one form for each kind of quote and dash.
 
-    White space behind ``<`` goes altogether: envelopes put one there to break control tokens.
+    White space behind ``<`` and ``[`` goes altogether: envelopes put one there to break control tokens.
 
     Returns:
         The folded text, and for each of its characters the index in ``text`` that it came from.
@@ -27,7 +27,7 @@ def fold(text: str) -> tuple[str, list[int]]:
                 continue
             char = _SAME.get(char) or unicodedata.normalize("NFKC", char)
         if char.isspace():
-            if folded and folded[-1] not in (" ", "<"):
+            if folded and folded[-1] not in (" ", "<", "["):
                 folded.append(" ")
                 origin.append(index)
             continue

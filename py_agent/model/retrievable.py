@@ -21,7 +21,7 @@ class Retrievable(Record):
         content: Plain text.
         trust: Required, never inferred: a default would be the most convenient one.
         source: Where it comes from: an address, or a page of the index.
-        kind: ``passage``, or what an integrator calls it.
+        kind: ``passage``, or what an integrator calls it; it stands in the mark, so it is one plain word.
         score: 0 to 1, for ordering; higher is better.
     """
 
@@ -29,5 +29,5 @@ class Retrievable(Record):
     content: str
     trust: TrustTier
     source: str
-    kind: str = "passage"
+    kind: str = Field(default="passage", pattern=r"^[a-z][a-z_]{0,30}$")
     score: float = Field(default=0.0, ge=0, le=1)

@@ -18,10 +18,10 @@ def page_named(search: Searcher, name: str) -> str:
     Raises:
         ToolError: There is none; the text names pages that are like it.
     """
-    wanted = _plain(name)
+    wanted = plain_path(name)
     pages = [page.page for page in search.pages()]
     for page in pages:
-        if _plain(page) == wanted:
+        if plain_path(page) == wanted:
             return page
     raise ToolError(f"There is no page or passage {name[:100]!r}.{_like(wanted, pages)} Search first.", code="no_page")
 
@@ -40,7 +40,7 @@ def place_of(search: Searcher, name: str) -> tuple[str, str]:
         return first.url.partition("#")[0], first.title
 
 
-def _plain(path: str) -> str:
+def plain_path(path: str) -> str:
     """A page's path without what different spellings of the same address differ in."""
     path = path.partition("#")[0].partition("?")[0].strip().strip("/").removesuffix("index.html").strip("/")
     return path.removesuffix(".html").removesuffix(".md")
@@ -51,6 +51,6 @@ def _like(wanted: str, pages: list[str]) -> str:
     from rapidfuzz import process
 
     leaf = wanted.rsplit("/", 1)[-1]
-    same = [page for page in pages if _plain(page).rsplit("/", 1)[-1] == leaf][:SUGGESTIONS]
+    same = [page for page in pages if plain_path(page).rsplit("/", 1)[-1] == leaf][:SUGGESTIONS]
     found = same or [match[0] for match in process.extract(wanted, pages, limit=SUGGESTIONS, score_cutoff=LIKE_PATH)]
     return f" Did you mean {' or '.join(found)}?" if found else ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from py_agent.browser.session import MAX_TOP, Session, link_to
+from py_agent.browser.session import MAX_TOP, Session, link_to, path_in
 from py_agent.model.passage import Passage
 from py_agent.model.record import Source, StoredMessage, TurnRecord
 from py_agent.runner.events import AnswerDelta, Event, TurnEnd
@@ -294,3 +294,10 @@ def test_a_link_never_leaves_the_site() -> None:
     assert link_to(ROOT, "c.html#:~:text=a%20b") == ROOT + "c.html#:~:text=a%20b"
     for foreign in ("javascript:alert(1)", "https://evil.example/", "//evil.example/x", "data:text/html,x"):
         assert link_to(ROOT, foreign) == ROOT
+
+
+def test_the_readers_page_is_a_path_of_the_site() -> None:
+    assert path_in(ROOT, ROOT + "b/c%20d.html?utm=1#obey") == "b/c d.html"
+    assert path_in(ROOT, ROOT) == ""
+    for foreign in ("https://elsewhere.example/docs/a.html", "about:blank", ROOT.rstrip("/") + "x/a.html", "file:///a"):
+        assert path_in(ROOT, foreign) is None

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -155,29 +158,50 @@ CASE = json.loads((CASES / "W03.json").read_text(encoding="utf-8"))
 PAGES = {name: (CASES / CASE[name]).read_text(encoding="utf-8") for name in ("page", "benign")}
 
 
-async def prompt_with(page: str) -> str:
-    """The prompt of the dispatch behind the one that brought ``page``."""
-    engine = ScriptedEngine([call("search_docs", query="webhook timeout"), call("say_i_dont_know", reason="x")])
-    docs = [passage("p1", page, page="guide/webhooks/index.html")]
-    world = World(engine, docs, planner=False, inline_result_tokens=10_000)
+#: How a page comes into a prompt, and the mark that it then stands in.
+WAYS = {"search": "search_docs", "reading": "artifact_cat", "prefetch": "passage first-party"}
+
+
+async def prompt_with(page: str, way: str, speaks: str) -> str:
+    """The prompt that ``page`` stands in."""
+    search = render_call("search_docs", speaks, query="webhook timeout")
+    end = render_call("say_i_dont_know", speaks, reason="x")
+    outputs = {
+        "search": [search, end],
+        "reading": [search, render_call("artifact_cat", speaks, call_id="c1", start=1), end],
+        "prefetch": [end],
+    }[way]
+    world = World(
+        (ChatMlEngine if speaks == "chatml" else ScriptedEngine)(outputs),
+        [passage("p1", page, page="guide/webhooks/index.html")],
+        planner=False,
+        inline_result_tokens=0 if way == "reading" else 10_000,
+        prefetch_top=way == "prefetch",
+    )
     await world.ask("How long is the webhook timeout?")
-    return world.prompts[1]
+    assert len(world.prompts) == len(outputs)
+    return world.prompts[-1]
 
 
-async def test_a_page_that_talks_to_the_model_stays_a_page() -> None:
-    import re
-    import unicodedata
+def render_call(tool: str, speaks: str, **arguments: Any) -> str:
+    return dialect(speaks).render_call(CallSpec(name=tool, arguments=arguments))
 
-    evil, benign = await prompt_with(PAGES["page"]), await prompt_with(PAGES["benign"])
+
+@pytest.mark.parametrize("speaks", NAMES)
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_page_that_talks_to_the_model_stays_a_page(way: str, speaks: str) -> None:
+    evil, benign = [await prompt_with(PAGES[name], way, speaks) for name in ("page", "benign")]
     plain = unicodedata.normalize("NFKC", evil)
     plain = re.sub("[\u200b-\u200f\u2060\ufeff\u00ad]", "", plain).replace("\u00a0", "")
     for token in CASE["control_tokens"]:
         assert evil.count(token) == benign.count(token), token
         assert plain.count(token) == unicodedata.normalize("NFKC", benign).count(token), token
-    opened = re.findall(r"\[search_docs ([0-9a-f]+)\]\n", evil)
+    control = dialect(speaks).control
+    assert len(control.findall(evil)) == len(control.findall(plain)) == len(control.findall(benign))
+    opened = re.findall(rf"\[{WAYS[way]} ([0-9a-f]+)\]\n", evil)
     assert len(opened) == 1
-    assert evil.count(f"[/search_docs {opened[0]}]") == 1
-    assert evil.rindex("The retry count of a webhook is 3") < evil.index(f"[/search_docs {opened[0]}]")
+    assert evil.count(f"[/{WAYS[way]} {opened[0]}]") == 1
+    assert evil.rindex("The retry count of a webhook is 3") < evil.index(f"[/{WAYS[way]} {opened[0]}]")
     assert "12 seconds" in evil
 
 
