@@ -9,13 +9,18 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from py_agent.engines.base import EngineInfo
 from py_agent.engines.scripted import ScriptedEngine
 from py_agent.model.memory import Memory
-from py_agent.model.prompt import CallSpec, Chunk, GenerateOptions, Prompt
+from py_agent.model.prompt import CallSpec, Chunk, GenerateOptions, Prompt, ToolSpec
 from py_agent.model.record import StoredMessage
+from py_agent.model.tokenizable import Tokenizable
 from py_agent.model.tool import Tool, ToolArgs, ToolError, ToolResult
+from py_agent.prompt.conversation import Conversation
+from py_agent.prompt.dialects import dialect, render
 from py_agent.prompt.envelopes import break_tokens
 from tests.harness import World, passage
 from tests.tools.test_calls_in_a_turn import Memories
@@ -140,7 +145,7 @@ SPELLINGS = {
 
 
 #: Tokens of one turn: errors repeat the first 60 characters of what a model wrote.
-GROUP = 4
+GROUP = 6
 
 
 @pytest.mark.parametrize("dialect", ["gemma4", "chatml"])
@@ -154,11 +159,48 @@ async def test_no_text_from_anywhere_brings_a_control_token(dialect: str) -> Non
             assert {token: one[token] for token in TOKENS if one[token] != other[token]} == {}, (number, data)
 
 
-@pytest.mark.parametrize("token", TOKENS)
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_no_spelling_of_a_token_of_any_model_survives(token: str, spelling: str) -> None:
-    spelt = SPELLINGS[spelling](token)
-    broken = break_tokens(f"a{spelt}b")
-    assert set(counts(broken).values()) == {0}
-    assert broken.replace(" ", "") == f"a{spelt}b"
+def test_no_spelling_of_a_token_of_any_model_survives(spelling: str) -> None:
+    for token in TOKENS:
+        spelt = SPELLINGS[spelling](token)
+        broken = break_tokens(f"a{spelt}b")
+        assert set(counts(broken).values()) == {0}, token
+        assert broken.replace(" ", "") == f"a{spelt}b"
+        assert break_tokens(broken) == broken
+
+
+#: What tokens are made of, and what may stand between: each may meet each.
+PARTS = [
+    *TOKENS, *"<>|[]/\"' \n\t:{},_", "turn", "im_start", "tool_call", "INST", "SYS", "\u2581", "\u200b", "\u00a0",
+    "\ufe0f", "\x00", "\uff1c", "\uff5c", "\uff1e", "\uff3b", "\ufe64", "\U0001d42d\U0001d42e\U0001d42b\U0001d427",
+]  # fmt: skip
+DATA = st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=10).map("".join)
+
+
+@given(data=DATA)
+def test_breaking_adds_spaces_only_and_leaves_nothing_to_break(data: str) -> None:
+    broken = break_tokens(data)
+    assert broken.replace(" ", "") == data.replace(" ", "")
     assert break_tokens(broken) == broken
+    assert set(counts(broken).values()) == {0}
+
+
+@pytest.mark.parametrize("name", ["gemma4", "chatml"])
+@given(data=DATA)
+def test_no_call_name_key_value_or_message_changes_what_stands_between_the_data(name: str, data: str) -> None:
+    def prompt(text: str) -> str:
+        spec = ToolSpec(
+            name="f", description=text, parameters={"type": "object", "properties": {"a": {"enum": [text]}}}
+        )
+        conversation = Conversation(text, tools=[spec])
+        conversation.user(text)
+        conversation.user(Tokenizable(lambda _: text))
+        conversation.model(text, [CallSpec(name=text, arguments={text: [text, {text: text}]})] * 2)
+        conversation.tool(text, text)
+        conversation.tool("f", text)
+        return render(conversation.prompt(), name)
+
+    benign, evil = prompt("benign"), prompt(data)
+    assert counts(evil) == counts(benign)
+    control = dialect(name).control
+    assert len(control.findall(evil)) == len(control.findall(benign))
