@@ -46,3 +46,8 @@ def test_links_of_a_model_become_text_and_code_stays() -> None:
     assert "`https://evil.example`" in plain
     assert "`https://ok.example`, i." in plain
     assert "```\ncurl https://ok.example\n```" in plain
+
+
+def test_a_quote_of_a_token_that_an_envelope_broke_is_found_as_the_page_has_it() -> None:
+    text = "Llama 2 wants [INST] and <<SYS>> around it."
+    assert find_quote("wants [ INST] and < <SYS>> around", text) == "wants [INST] and <<SYS>> around"
