@@ -25,6 +25,7 @@ import { PyAgentError } from "./errors.js";
  * @property {string | null} modelUrl absolute
  * @property {string | null} baseUrl absolute
  * @property {string} modelName
+ * @property {string | null} tools absolute, with `#sha256=`
  * @property {"CPU" | "GPU" | "GPU_ARTISAN"} backend
  * @property {number} window
  */
@@ -94,6 +95,12 @@ export const SETTINGS = Object.freeze({
     default: "",
     description: "Name of the model on that server; empty: the first that it lists.",
   },
+  tools: {
+    type: "url",
+    default: null,
+    description:
+      "A site's own tools: address of a pure Python wheel on the page's own origin, with its hash: `tools-1.0-py3-none-any.whl#sha256=...`.",
+  },
   backend: {
     type: "choice",
     choices: ["CPU", "GPU", "GPU_ARTISAN"],
@@ -146,7 +153,29 @@ export function readOptions(options, base, name = (key) => `"${key}"`) {
     throw bad(`The engine "openai" needs a server.`, `Set ${name("baseUrl")} to the address of its API, ending in /v1.`);
   }
   if (typeof config.baseUrl === "string") checkServer(new URL(config.baseUrl), name("baseUrl"));
+  checkTools(config.tools, base, name("tools"));
   return /** @type {Config} */ (/** @type {unknown} */ (config));
+}
+
+/**
+ * Code that runs in the reader's page comes from the site itself and is the code that its owner looked at.
+ * @param {string | number | null} tools
+ * @param {string} base
+ * @param {string} name
+ * @throws {PyAgentError} `config_error`
+ */
+function checkTools(tools, base, name) {
+  if (typeof tools !== "string") return;
+  const url = new URL(tools);
+  if (url.origin !== new URL(base).origin) {
+    throw bad(`${name} names a wheel on another origin (${url.origin}).`, "A site's own tools lie on the site's own origin: upload the wheel there.");
+  }
+  if (!/^#sha256=[0-9a-fA-F]{64}$/.test(url.hash) || !url.pathname.endsWith("-py3-none-any.whl")) {
+    throw bad(
+      `${name} must be the address of a pure wheel with its hash behind it.`,
+      "Write …-py3-none-any.whl#sha256= and the 64 digits that `sha256sum` prints.",
+    );
+  }
 }
 
 /**

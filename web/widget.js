@@ -65,8 +65,8 @@ export class Widget {
       onClose: () => this.close(),
       onRetry: () => this.session.retry(),
     });
-    const { index, engine, modelUrl, baseUrl, modelName, backend, window, harness } = config;
-    const settings = { index, engine, modelUrl, baseUrl, modelName, backend, window, harness };
+    const { index, engine, modelUrl, baseUrl, modelName, tools, backend, window, harness } = config;
+    const settings = { index, engine, modelUrl, baseUrl, modelName, tools, backend, window, harness };
     this.session = new Session(assets, settings, (state) => this.#onState(state));
     // Where questions go must be known before the first is asked.
     this.remote = engine === "openai" && baseUrl ? new URL(baseUrl).host : "";

@@ -90,6 +90,18 @@ export async function addLatePackages(assets, pyodide) {
 }
 
 /**
+ * Unpacks a wheel into a folder of its own, so that nothing in it can stand in for one of our modules.
+ * @param {any} pyodide from `bootPython`
+ * @param {ArrayBuffer} wheel
+ * @returns {string} the folder, which is not on Python's path yet
+ */
+export function addWheel(pyodide, wheel) {
+  const extractDir = "/site_tools";
+  pyodide.unpackArchive(wheel, "zip", { extractDir });
+  return extractDir;
+}
+
+/**
  * @param {Assets} assets
  * @param {boolean} late
  */

@@ -1,12 +1,13 @@
 // The harness host: leader election, then Pyodide with py_agent, and the lines between page, harness, engine and
 // storage. The session worker runs it with `self` as the port; the page runs the same code for `data-harness="main"`.
 
-import { Stopwatch, addLatePackages, bootPython, fetchIndex } from "./boot.js";
+import { Stopwatch, addLatePackages, addWheel, bootPython, fetchIndex } from "./boot.js";
 import { Failure, toWire } from "./failure.js";
 import { askForLead, directoryOf, scopeOf } from "./leader.js";
 import { Line } from "./line.js";
 import { PROTOCOL_VERSION } from "./protocol.js";
 import { Relay } from "./relay.js";
+import { fetchWheel } from "./sitetools.js";
 
 // For pages that bring their own Python code: Python with our packages, and lines to the workers.
 export { Stopwatch, addLatePackages, bootPython } from "./boot.js";
@@ -120,6 +121,11 @@ class Host {
       listen: (receive) => (this.python = receive),
       /** @type {(name: "storage" | "engine") => Line} */
       line: (name) => lines[name],
+      siteTools: () =>
+        fetchWheel(String(config.tools)).then(
+          (wheel) => JSON.stringify({ folder: addWheel(pyodide, wheel) }),
+          (thrown) => JSON.stringify({ error: toWire(thrown) }),
+        ),
       // As text, like everything that crosses: empty, or what went wrong.
       late: () => addLatePackages(assets, pyodide).then(() => "", (thrown) => JSON.stringify(toWire(thrown))),
       manifest: index.manifest,

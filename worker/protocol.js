@@ -105,6 +105,7 @@ export const STORAGE_REPLIES = Object.freeze({
  * @property {string | null} modelUrl
  * @property {string | null} baseUrl
  * @property {string} modelName
+ * @property {string | null} tools   address of a wheel with `#sha256=`
  * @property {"CPU" | "GPU" | "GPU_ARTISAN"} backend
  * @property {number} window  context window in tokens
  * @property {"worker" | "main"} harness

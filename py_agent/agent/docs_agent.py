@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import Any
@@ -93,6 +94,7 @@ class DocsAgent:
         )
         self._prepare = prepare
         self._warm = False
+        self._warming = asyncio.Lock()
         self._turns: dict[str, Turn] = {}
         #: What readers see of every turn. What a subscriber raises ends the turn: it is a programming error.
         self.events: Bus[Event] = Bus()
@@ -105,7 +107,12 @@ class DocsAgent:
         Raises:
             AgentError: What ``prepare`` raised; the next call tries again.
         """
-        if not self._warm:
+        if self._warm:
+            return
+        # The host's call and the first turn's may meet.
+        async with self._warming:
+            if self._warm:
+                return
             if self._prepare is not None:
                 await self._prepare()
             breathe = Breather(self._services.config.yield_ms)

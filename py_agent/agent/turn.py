@@ -297,6 +297,8 @@ def _recorded(tools: ExtraTools | None, trace: TraceWriter) -> ExtraTools | None
 
     def make(turn: TurnContext) -> list[Tool]:
         made = list(tools(turn))
+        if not made:
+            return made
         declared = [{**tool.spec().model_dump(mode="json"), "produces": list(tool.produces)} for tool in made]
         trace.line("tools", tools=declared)
         return [recorded(tool, trace.line) for tool in made]

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import importlib
 import json
+import sys
 import time
 import traceback
 from contextlib import suppress
@@ -30,6 +31,8 @@ from py_agent.runner.breathe import Breather
 from py_agent.search import open_index
 from py_agent.storage.keys import sweep, trace_key
 from py_agent.storage.store import Store
+from py_agent.tools.site_tools import SiteTools, from_entry_points
+from py_agent.tools.toolset import is_reserved
 from py_agent.trace.tracing import Tracing
 
 #: Seconds before the warm-up: the answer of ``start`` and the page's first request go out first.
@@ -97,13 +100,15 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
     timings["engine"] = _ms_since(begin)
 
     config = AgentConfig(yield_ms=yield_ms, **({"title": manifest["title"]} if manifest.get("title") else {}))
+    tools = SiteTools(is_reserved, lambda text: console.error("py-agent: " + text))
     agent = DocsAgent(
         engine,
         search,
         store,
         storage,
         config,
-        prepare=lambda: _late(bridge),
+        prepare=lambda: _late(bridge, tools if settings["tools"] else None),
+        tools=tools,
         tracing=Tracing(storage, trace_key, index=store),
         memories=store,
         instructions=store,
@@ -138,8 +143,8 @@ async def _warm_up(agent: DocsAgent) -> None:
         await agent.warm_up()
 
 
-async def _late(bridge: Any) -> None:
-    """Adds the packages that only a question needs.
+async def _late(bridge: Any, tools: SiteTools | None) -> None:
+    """Adds the packages that only a question needs, and the site's own tools if it has some.
 
     Raises:
         AgentError: One cannot be fetched.
@@ -148,6 +153,19 @@ async def _late(bridge: Any) -> None:
     if failure:
         raise error_of(json.loads(failure))
     importlib.invalidate_caches()
+    if tools is None:
+        return
+    try:
+        answer = json.loads(await bridge.siteTools())
+        if "error" in answer:
+            raise error_of(answer["error"])
+        # At the end: a module in it cannot stand in for one of ours.
+        sys.path.append(answer["folder"])
+        importlib.invalidate_caches()
+        tools.use(from_entry_points())
+    except AgentError as error:
+        # The owner's mistake is no reader's: the chat goes on without the tools.
+        console.error(f"py-agent: {error}")
 
 
 def _engine(bridge: Any, settings: dict[str, Any]) -> Engine:

@@ -17,7 +17,7 @@ from py_agent.model.errors import AgentError
 PACKAGE = Path(__file__).resolve().parents[1]
 
 #: Rooms that are no part of the harness: what they have is documented on the pages of the command line and of testing.
-OUTSIDE = frozenset({"site", "testing", "evals", "cli.py"})
+OUTSIDE = frozenset({"site", "testing", "evals", "cli"})
 
 #: Modules whose classes are events.
 EVENT_MODULES = ("runner/events.py", "runner/observed.py", "runner/bus.py")

@@ -33,11 +33,12 @@ _TYPES = {
 
 @dataclasses.dataclass(frozen=True)
 class Canned:
-    """A fixed answer for one path: how a test makes a host misbehave."""
+    """A fixed answer for one path: how a test makes a host misbehave. ``location``: where a redirect leads."""
 
     status: int = 404
     body: bytes = b""
     content_type: str = "text/plain"
+    location: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,7 +158,7 @@ class _Handler(SimpleHTTPRequestHandler):
         site = self.server.site
         if path in site.canned:
             answer = site.canned[path]
-            return self._send(answer.body, answer.content_type, answer.status)
+            return self._send(answer.body, answer.content_type, answer.status, answer.location)
         if site.inject and site.folder_of(path)[0] == site.root:
             file = Path(self.translate_path(self.path))
             if file.is_dir() and path.endswith("/"):
@@ -166,8 +167,10 @@ class _Handler(SimpleHTTPRequestHandler):
                 return self._send(inject_html(file.read_bytes(), site.inject), "text/html", 200)
         return super().send_head()
 
-    def _send(self, body: bytes, content_type: str, status: int) -> io.BytesIO:
+    def _send(self, body: bytes, content_type: str, status: int, location: str = "") -> io.BytesIO:
         self.send_response(status)
+        if location:
+            self.send_header("Location", location)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -21,6 +21,18 @@ ExtraTools = Callable[[TurnContext], Iterable[Tool]]
 SMALL_WINDOW = 2_048
 
 
+#: Names of all tools that are ours, whatever the profile: an integrator's must differ.
+RESERVED = frozenset(
+    "search_docs read_page list_pages ask_reader navigate_to_page tool_catalog call_a_tool provide_answer"
+    " say_i_dont_know get_current_time date_arithmetic calculate convert_units remember recall make_plan".split()
+)
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a tool of this name is ours, or may become ours: all readers of artifacts begin alike."""
+    return name in RESERVED or name.startswith("artifact_")
+
+
 def is_small(window: int) -> bool:
     """Whether a context window of ``window`` tokens gets the small profile."""
     return window <= SMALL_WINDOW

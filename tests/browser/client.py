@@ -87,6 +87,7 @@ class Client:
             "modelUrl": None,
             "baseUrl": None,
             "modelName": "",
+            "tools": None,
             "backend": "CPU",
             "window": 512,
             "harness": harness,

@@ -40,7 +40,7 @@ def test_our_wheel_holds_the_harness_and_no_build_time_code(built):
     assert "py_agent/agent/docs_agent.py" in names
     assert "py_agent/browser/host.py" in names
     assert any(name.startswith("py_agent/prompt/templates/") and name.endswith(".j2") for name in names)
-    for banned in ("py_agent/site/", "py_agent/evals/", "py_agent/testing/", "py_agent/cli.py"):
+    for banned in ("py_agent/site/", "py_agent/evals/", "py_agent/testing/", "py_agent/cli/"):
         assert not [name for name in names if name.startswith(banned)], banned
     assert not [name for name in names if name.endswith((".js", ".mjs", ".pyc"))]
 

@@ -64,7 +64,7 @@ WHEELS: dict[str, tuple[str, ...]] = {
 LATE_WHEELS = frozenset({"json-repair", "python-jsonpath", "simpleeval"})
 
 #: Build-time code of our own package, which never enters the page's wheel.
-OWN_BUILD_TIME = ("py_agent/site", "py_agent/evals", "py_agent/testing", "py_agent/cli.py")
+OWN_BUILD_TIME = ("py_agent/site", "py_agent/evals", "py_agent/testing", "py_agent/cli")
 
 
 def dropped(path: str, patterns: Iterable[str]) -> bool:

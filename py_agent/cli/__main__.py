@@ -1,0 +1,5 @@
+"""``python -m py_agent.cli``."""
+
+from py_agent.cli import main
+
+main()
