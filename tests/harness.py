@@ -44,15 +44,15 @@ class WordSearch:
         joined = " ".join(" ".join([hit.passage.title, *hit.passage.path, hit.passage.text]) for hit in hits).lower()
         return SearchResult(query=query, hits=hits, missing=tuple(word for word in words if word not in joined))
 
-    def passage(self, passage_id: str) -> Passage:
+    async def passage(self, passage_id: str) -> Passage:
         return self.passages[passage_id]
 
-    def pages(self) -> list[Page]:
+    async def pages(self) -> list[Page]:
         return [
             Page(page=name, title=title) for name, title in {p.page: p.title for p in self.passages.values()}.items()
         ]
 
-    def page(self, page: str) -> tuple[Passage, ...]:
+    async def page(self, page: str) -> tuple[Passage, ...]:
         return tuple(item for item in self.passages.values() if item.page == page)
 
 

@@ -21,7 +21,7 @@ from py_agent.model.clock import Clock, Offset, utc_now, zone_offset
 from py_agent.model.config import AgentConfig
 from py_agent.model.errors import AgentError
 from py_agent.model.instruction import StandingInstruction
-from py_agent.model.record import StoredArtifact, StoredMessage, StoredThought, StoredToolCall, TurnRecord
+from py_agent.model.record import Source, StoredArtifact, StoredMessage, StoredThought, StoredToolCall, TurnRecord
 from py_agent.model.tool import Tool
 from py_agent.prompt.envelopes import NonceMaker
 from py_agent.prompt.tokens import TokenCounter
@@ -189,13 +189,21 @@ class Turn:
             raise
         except AgentError as error:
             await self._give_up()
-            found = related(self._context) if self._context is not None else ()
-            return self._end(Outcome("failed", "", related=found), error=error)
+            return self._end(Outcome("failed", "", related=await self._found()), error=error)
         except BaseException:
             await self._give_up()
             raise
         assert context.outcome is not None
         return self._end(context.outcome, answer_id=record.answer.id)
+
+    async def _found(self) -> tuple[Source, ...]:
+        """What a reader whose turn failed may look at; nothing where it is the index that fails."""
+        if self._context is None:
+            return ()
+        try:
+            return await related(self._context)
+        except AgentError:
+            return ()
 
     def _end(self, outcome: Outcome, *, error: AgentError | None = None, answer_id: str = "") -> TurnEnd:
         self._ended = True

@@ -44,7 +44,7 @@ async def run_dispatches(
     try:
         await _run(turn, pipelines, toolset(turn, extra=extra, memories=memories))
     except LimitReached:
-        turn.outcome = forced_outcome(turn)
+        turn.outcome = await forced_outcome(turn)
 
 
 async def _run(turn: TurnContext, pipelines: Pipelines, tools: ToolRegistry) -> None:

@@ -24,9 +24,10 @@ async def prefetch(context: TurnContext, next_: Next) -> None:
         passages = {hit.passage.id: hit.passage for hit in found.hits}
         if context.page is not None:
             here = plain_path(context.page)
-            for page in context.search.pages():
+            for page in await context.search.pages():
                 if plain_path(page.page) == here:
-                    passages.update({passage.id: passage for passage in context.search.page(page.page)[:1]})
+                    first = (await context.search.page(page.page))[:1]
+                    passages.update({passage.id: passage for passage in first})
         best = max((hit.score for hit in found.hits), default=0.0) or 1.0
         scores = {hit.passage.id: max(0.0, min(1.0, hit.score / best)) for hit in found.hits}
         context.retrievables += [

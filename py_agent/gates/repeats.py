@@ -27,7 +27,7 @@ async def stop_repeats(context: DispatchContext, next_: Next) -> None:
         if asked >= SAME_CALL_LIMIT:
             await _fold_in(context, asked)
     elif context.proposal is None and (context.ran or context.iteration - context.folded >= FOLDED_REQUESTS):
-        turn.outcome = forced_outcome(turn)
+        turn.outcome = await forced_outcome(turn)
         context.drop_draft("the model did not answer")
         context.signals.ack()
         return
@@ -53,9 +53,9 @@ async def _fold_in(context: DispatchContext, times: int) -> None:
     context.conversation.user(text)
 
 
-def forced_outcome(turn: TurnContext) -> Outcome:
+async def forced_outcome(turn: TurnContext) -> Outcome:
     """An end without the model: what a tool said that is not about the docs, else the passages that were found."""
-    found = related(turn)
+    found = await related(turn)
     for call in reversed(turn.calls):
         if call.ran and not call.is_error and not turn.shelf.ledger.retrieved:
             text = next((text for _, text in open_envelopes(call.shown)), call.shown)

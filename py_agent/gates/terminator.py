@@ -26,7 +26,7 @@ NAME = "terminator"
 async def terminator(context: DispatchContext, next_: Next) -> None:
     """The last step of the worker's dispatch-output pipeline."""
     if context.proposal is not None:
-        _deliver(context)
+        await _deliver(context)
     elif context.ran:
         pass
     elif context.done.truncated or context.done.bad_calls:
@@ -40,29 +40,29 @@ async def terminator(context: DispatchContext, next_: Next) -> None:
     elif context.corrections.get("needs-citation", 0) < STUCK_PROSE_LIMIT:
         hold(context, "needs-citation", Held(reason="prose without a source", nudge="nudge_cite"))
     else:
-        context.turn.outcome = Outcome("uncited", without_links(context.done.text), related=related(context.turn))
+        context.turn.outcome = Outcome("uncited", without_links(context.done.text), related=await related(context.turn))
         context.signals.ack()
     await next_()
 
 
-def _deliver(context: DispatchContext) -> None:
+async def _deliver(context: DispatchContext) -> None:
     turn = context.turn
     args = context.proposal.args if context.proposal is not None else None
     if isinstance(args, AnswerArgs):
-        turn.outcome = Outcome("answered", without_links(args.answer), sources=checked_sources(turn, args))
+        turn.outcome = Outcome("answered", without_links(args.answer), sources=await checked_sources(turn, args))
     elif isinstance(args, DontKnowArgs):
         reason = without_links(" ".join(args.reason.split()))[:REASON_CHARS]
         answer = wording("reader_not_found", title=turn.config.title, reason=reason)
-        turn.outcome = Outcome("abstained", answer, related=related(turn))
+        turn.outcome = Outcome("abstained", answer, related=await related(turn))
     settle(context, wording("delivered"))
     context.signals.ack()
 
 
-def related(turn: TurnContext) -> tuple[Source, ...]:
+async def related(turn: TurnContext) -> tuple[Source, ...]:
     """The best passages of the turn, each place once: what a reader without an answer may look at."""
     places: dict[tuple[str, str], Source] = {}
     for passage_id in turn.shelf.ledger.retrieved:
-        passage = turn.passage(passage_id)
+        passage = await turn.passage(passage_id)
         if passage is not None:
             places.setdefault((passage.page, passage.anchor), Source.of(passage))
         if len(places) == RELATED_PASSAGES:

@@ -20,15 +20,15 @@ class VerifiedCitation:
         if context.proposal is None or not isinstance(context.proposal.args, AnswerArgs):
             return None
         for source in context.proposal.args.sources:
-            held = self._check(context.turn, source)
+            held = await self._check(context.turn, source)
             await context.turn.breathe()
             if held is not None:
                 return held
         return None
 
-    def _check(self, turn: TurnContext, source: SourceArgs) -> Held | None:
+    async def _check(self, turn: TurnContext, source: SourceArgs) -> Held | None:
         ledger = turn.shelf.ledger
-        passage = turn.passage(source.passage)
+        passage = await turn.passage(source.passage)
         if passage is None or not ledger.was_shown(source.passage):
             return Held(
                 reason="a source names a passage that was not read this turn",
@@ -46,11 +46,11 @@ class VerifiedCitation:
         return None
 
 
-def checked_sources(turn: TurnContext, args: AnswerArgs) -> tuple[Source, ...]:
+async def checked_sources(turn: TurnContext, args: AnswerArgs) -> tuple[Source, ...]:
     """The sources of an accepted answer, written by the harness from the index, each passage once."""
     sources: dict[str, Source] = {}
     for source in args.sources:
-        passage = turn.passage(source.passage)
+        passage = await turn.passage(source.passage)
         if passage is not None and passage.id not in sources:
             quote = find_quote(source.quote, passage.text)
             sources[passage.id] = Source.of(passage, quote if quote is not None else source.quote)

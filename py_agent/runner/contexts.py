@@ -119,10 +119,10 @@ class TurnContext:
         """Seconds until ``max_turn_seconds`` is reached; negative behind it."""
         return self.config.max_turn_seconds - (time.perf_counter() - self.started - self.waited_s)
 
-    def passage(self, passage_id: str) -> Passage | None:
+    async def passage(self, passage_id: str) -> Passage | None:
         """A passage of the index; None if there is none of this id."""
         try:
-            return self.search.passage(passage_id)
+            return await self.search.passage(passage_id)
         except KeyError:
             return None
 

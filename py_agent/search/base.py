@@ -49,7 +49,7 @@ class Searcher(Protocol):
         """Ranks passages for ``query``. Yields to the event loop while it works, so that stop works meanwhile."""
         ...
 
-    def passage(self, passage_id: str) -> Passage:
+    async def passage(self, passage_id: str) -> Passage:
         """The passage with this id.
 
         Raises:
@@ -57,10 +57,10 @@ class Searcher(Protocol):
         """
         ...
 
-    def page(self, page: str) -> tuple[Passage, ...]:
+    async def page(self, page: str) -> tuple[Passage, ...]:
         """The passages of one page in reading order; empty if the index has no such page."""
         ...
 
-    def pages(self) -> Sequence[Page]:
+    async def pages(self) -> Sequence[Page]:
         """All pages, in the order of the index."""
         ...

@@ -62,7 +62,7 @@ class IndexSearcher:
         self._breathe = breathe
         self._vocabulary = Vocabulary(terms)
 
-    def passage(self, passage_id: str) -> Passage:
+    async def passage(self, passage_id: str) -> Passage:
         """The passage with this id.
 
         Raises:
@@ -73,11 +73,11 @@ class IndexSearcher:
             raise KeyError(passage_id)
         return self._passages.get(number)
 
-    def page(self, page: str) -> tuple[Passage, ...]:
+    async def page(self, page: str) -> tuple[Passage, ...]:
         """The passages of one page in reading order; empty if the index has no such page."""
         return tuple(self._passages.get(number) for number in self._passages.of_page(page))
 
-    def pages(self) -> Sequence[Page]:
+    async def pages(self) -> Sequence[Page]:
         """All pages, in the order of the index."""
         return [Page(page=page, title=title) for page, title, _ in self._terms.pages]
 

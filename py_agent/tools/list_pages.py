@@ -26,7 +26,7 @@ def list_pages(search: Searcher) -> Tool:
 
     async def handler(args: ListPagesArgs, _context: object) -> ToolResult:
         wanted = args.contains.casefold()
-        pages = [page for page in search.pages() if wanted in f"{page.title} {page.page}".casefold()]
+        pages = [page for page in await search.pages() if wanted in f"{page.title} {page.page}".casefold()]
         part = pages[args.start - 1 : args.start - 1 + PAGES_PER_LIST]
         text = wording(
             "pages_result",

@@ -12,31 +12,31 @@ SUGGESTIONS = 3
 LIKE_PATH = 60
 
 
-def page_named(search: Searcher, name: str) -> str:
+async def page_named(search: Searcher, name: str) -> str:
     """The page that a path names.
 
     Raises:
         ToolError: There is none; the text names pages that are like it.
     """
     wanted = plain_path(name)
-    pages = [page.page for page in search.pages()]
+    pages = [page.page for page in await search.pages()]
     for page in pages:
         if plain_path(page) == wanted:
             return page
     raise ToolError(f"There is no page or passage {name[:100]!r}.{_like(wanted, pages)} Search first.", code="no_page")
 
 
-def place_of(search: Searcher, name: str) -> tuple[str, str]:
+async def place_of(search: Searcher, name: str) -> tuple[str, str]:
     """Address, relative to the site's root, and title of the place that a path or a passage's id names.
 
     Raises:
         ToolError: As ``page_named``.
     """
     try:
-        passage = search.passage(name)
+        passage = await search.passage(name)
         return passage.url, passage.title
     except KeyError:
-        first = search.page(page_named(search, name))[0]
+        first = (await search.page(await page_named(search, name)))[0]
         return first.url.partition("#")[0], first.title
 
 

@@ -24,10 +24,10 @@ def read_page(search: Searcher) -> Tool:
 
     async def handler(args: ReadPageArgs, _context: object) -> ToolResult:
         try:
-            page = search.passage(args.passage).page
+            page = (await search.passage(args.passage)).page
         except KeyError:
-            page = page_named(search, args.passage)
-        passages = search.page(page)
+            page = await page_named(search, args.passage)
+        passages = await search.page(page)
         text, spans = list_passages(wording("page_result", page=page, count=len(passages)), passages)
         ids = tuple(passage.id for passage in passages)
         return ToolResult(text=text, summary=f"a page of {len(ids)} passages", spans=spans, retrieved=ids)

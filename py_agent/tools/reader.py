@@ -68,7 +68,7 @@ def navigate_to_page(search: Searcher) -> Tool:
 
     async def handler(args: NavigateArgs, context: Any) -> ToolResult:
         # The path is checked before anybody is asked: a reader cannot tell a page that exists from one that does not.
-        url, title = place_of(search, args.page)
+        url, title = await place_of(search, args.page)
         turn = context.turn
         request = GateRequest(
             id=f"{turn.turn}-navigate",

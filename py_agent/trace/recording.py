@@ -94,27 +94,27 @@ class RecordingSearcher:
         self._trace.line("search", query=query, top=top, hits=hits, result=told)
         return result
 
-    def passage(self, passage_id: str) -> Passage:
+    async def passage(self, passage_id: str) -> Passage:
         """As the index."""
         try:
-            passage = self._search.passage(passage_id)
+            passage = await self._search.passage(passage_id)
         except KeyError:
             self._trace.line("missing", id=passage_id)
             raise
         self._tell(passage)
         return passage
 
-    def page(self, page: str) -> tuple[Passage, ...]:
+    async def page(self, page: str) -> tuple[Passage, ...]:
         """As the index."""
-        passages = self._search.page(page)
+        passages = await self._search.page(page)
         for passage in passages:
             self._tell(passage)
         self._trace.line("page", page=page, passages=[passage.id for passage in passages])
         return passages
 
-    def pages(self) -> Sequence[Page]:
+    async def pages(self) -> Sequence[Page]:
         """As the index."""
-        pages = self._search.pages()
+        pages = await self._search.pages()
         self._trace.line("pages", pages=[[page.page, page.title] for page in pages])
         return pages
 

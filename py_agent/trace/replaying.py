@@ -144,7 +144,7 @@ class ReplaySearcher:
             elif line["k"] == "search":
                 self._results.setdefault((line["query"], line["top"]), deque()).append(line)
 
-    def pages(self) -> Sequence[Page]:
+    async def pages(self) -> Sequence[Page]:
         """The recorded pages; none if the traced turn listed none."""
         return self._all
 
@@ -161,7 +161,7 @@ class ReplaySearcher:
         hits = tuple(Hit(passage=self._passages[found], score=score) for found, score in line["hits"])
         return SearchResult.model_validate({**line["result"], "hits": hits})
 
-    def passage(self, passage_id: str) -> Passage:
+    async def passage(self, passage_id: str) -> Passage:
         """The recorded passage.
 
         Raises:
@@ -169,7 +169,7 @@ class ReplaySearcher:
         """
         return self._passages[passage_id]
 
-    def page(self, page: str) -> tuple[Passage, ...]:
+    async def page(self, page: str) -> tuple[Passage, ...]:
         """The recorded page; empty if the traced turn read none of this name."""
         return tuple(self._passages[passage] for passage in self._pages.get(page, ()))
 

@@ -53,7 +53,7 @@ async def test_one_result_an_address(tmp_path: Path) -> None:
     searcher = await index_of(tmp_path, {"a.html": html_page("Caching", long), "b.html": html_page("Other", "caching")})
     urls = [hit.passage.url for hit in (await searcher.search("caching")).hits]
     assert sorted(urls) == ["a.html", "b.html"]
-    assert len(searcher.page("a.html")) > 1
+    assert len(await searcher.page("a.html")) > 1
 
 
 async def test_typos_are_repaired_only_where_the_index_lacks_the_word(tmp_path: Path) -> None:
@@ -98,10 +98,10 @@ async def test_no_query_raises(tmp_path: Path, query: str) -> None:
 
 async def test_passages_are_found_by_id_and_by_page(tmp_path: Path) -> None:
     searcher = await index_of(tmp_path, {f"{name}.html": html_page(name, f"Text {name}.") for name in "abc"})
-    [passage] = searcher.page("b.html")
-    assert searcher.passage(passage.id) == passage
+    [passage] = await searcher.page("b.html")
+    assert await searcher.passage(passage.id) == passage
     assert passage.text == "Text b."
-    assert searcher.page("no.html") == ()
+    assert await searcher.page("no.html") == ()
     for wrong in ("p0", "p4", "p01", "x1", "p", "", "p-1", "p²"):
         with pytest.raises(KeyError):
-            searcher.passage(wrong)
+            await searcher.passage(wrong)
