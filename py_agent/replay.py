@@ -11,6 +11,7 @@ from py_agent.engines.base import EngineInfo
 from py_agent.model.base import Record
 from py_agent.model.record import StoredMessage, TurnRecord
 from py_agent.storage.spool import MemorySpool
+from py_agent.trace.lines import TraceError
 from py_agent.trace.replaying import (
     Departed,
     ReplayClock,
@@ -66,7 +67,21 @@ async def replay(lines: Sequence[dict[str, Any]]) -> ReplayReport:
 
     Returns:
         Where it departs, if it does.
+
+    Raises:
+        TraceError: A line does not hold what lines of its kind hold.
     """
+    try:
+        return await _replay(lines)
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+        # A trace may come from anywhere, and its lines are read while the turn runs.
+        raise TraceError(
+            f"The trace does not hold what a trace holds ({type(error).__name__}: {str(error)[:200]}).",
+            hint="Export it again; it was changed, or another version wrote it.",
+        ) from error
+
+
+async def _replay(lines: Sequence[dict[str, Any]]) -> ReplayReport:
     head = lines[0]
     expected = [line["event"] for line in lines if line["k"] == "event"]
     got: list[dict[str, Any]] = []

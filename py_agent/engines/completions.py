@@ -10,6 +10,13 @@ from py_agent.model.prompt import CallSpec, GenerateOptions, Prompt, PromptMessa
 from py_agent.model.safe_json import loads
 
 
+def encoded(body: dict[str, Any]) -> bytes:
+    """``body`` as JSON in UTF-8. Halves of characters, which UTF-8 does not have, are joined or marked as lost."""
+    from py_agent.prompt.parsers.chars import join_halves
+
+    return join_halves(json.dumps(body, ensure_ascii=False)).encode()
+
+
 def request_body(prompt: Prompt, options: GenerateOptions, model: str) -> dict[str, Any]:
     """The body of a streaming request."""
     body: dict[str, Any] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 from contextlib import AsyncExitStack, aclosing
@@ -12,7 +11,7 @@ from typing import Any, TypeVar, cast
 from pydantic import ConfigDict, Field
 
 from py_agent.engines.base import EngineInfo, Progress
-from py_agent.engines.completions import Calls, request_body
+from py_agent.engines.completions import Calls, encoded, request_body
 from py_agent.engines.http import HttpPort, HttpRequest, HttpResponse, without_secrets
 from py_agent.engines.sse import MAX_EVENT_CHARS, EventTooLong, events
 from py_agent.model.base import Record
@@ -22,6 +21,12 @@ from py_agent.model.safe_json import loads
 
 #: Seconds without a byte after which a stream counts as stalled. A large prompt takes a slow server a minute to read.
 STALL_S = 180.0
+
+#: Bytes of one answer: each token comes as an event of 200 to 400 bytes, so this is more than 100,000 tokens.
+MAX_STREAM_BYTES = 50_000_000
+
+#: Bytes between two turns of the event loop: a server nearby may be faster than we read, and stop must work.
+YIELD_BYTES = 65_536
 
 #: Bytes of an error's body that are looked at.
 MAX_ERROR_BYTES = 4_096
@@ -118,7 +123,7 @@ class OpenAiEngine:
 
     async def generate(self, prompt: Prompt, options: GenerateOptions) -> AsyncGenerator[Chunk, None]:
         """Streams one completion. See ``Engine.generate``."""
-        body = json.dumps(request_body(prompt, options, self._model), ensure_ascii=False).encode()
+        body = encoded(request_body(prompt, options, self._model))
         request = HttpRequest("POST", f"{self._base}/chat/completions", self._headers(), body)
         async with self._executor, AsyncExitStack() as stack:
             self._stopped = False
@@ -145,7 +150,7 @@ class OpenAiEngine:
             return None
         url = f"{self._base.removesuffix('/v1')}/tokenize"
         try:
-            found = await self._json(HttpRequest("POST", url, self._headers(), json.dumps({"content": text}).encode()))
+            found = await self._json(HttpRequest("POST", url, self._headers(), encoded({"content": text})))
             return len(found["tokens"]) if isinstance(found.get("tokens"), list) else None
         except EngineError:
             self._tokenizes = False
@@ -311,9 +316,10 @@ class OpenAiEngine:
         """``body`` until it ends, is stopped, or stalls.
 
         Raises:
-            EngineError: ``stalled``.
+            EngineError: ``stalled``; ``cut``: it has no end.
         """
         iterator = aiter(body)
+        came = rested = 0
         while not self._stopped:
             try:
                 piece = await self._wait(anext(iterator, None))
@@ -321,6 +327,14 @@ class OpenAiEngine:
                 return
             if piece is None:
                 return
+            came += len(piece)
+            if came > MAX_STREAM_BYTES:
+                raise EngineError(
+                    "The model's server sends an answer without an end.", hint="Check its address.", code="cut"
+                )
+            if came - rested >= YIELD_BYTES:
+                rested = came
+                await asyncio.sleep(0)
             yield piece
 
 
@@ -356,9 +370,14 @@ def _usage(event: dict[str, Any]) -> Usage | None:
         return None
     prompt, output = (usage.get(key) for key in ("prompt_tokens", "completion_tokens"))
     return Usage(
-        prompt_tokens=prompt if isinstance(prompt, int) else None,
-        output_tokens=output if isinstance(output, int) else None,
+        prompt_tokens=prompt if _is_count(prompt) else None,
+        output_tokens=output if _is_count(output) else None,
     )
+
+
+def _is_count(value: Any) -> bool:
+    """Whether a server counted something: a negative number would give a turn tokens back, a huge one end it."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_STREAM_BYTES
 
 
 def _texts(delta: dict[str, Any]) -> list[tuple[Any, str]]:

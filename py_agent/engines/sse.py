@@ -21,15 +21,23 @@ async def events(body: AsyncIterator[bytes]) -> AsyncIterator[str]:
     """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     pending = ""
+    waiting: list[str] = []  # of a line without an end: joined once it has one, or pieces of a byte would take for ever
+    waits = 0
     data: list[str] = []
     size = 0
     first = True
     async for piece in body:
-        pending += decoder.decode(piece)
+        text = decoder.decode(piece)
+        waiting.append(text)
+        waits += len(text)
+        if len(pending) + waits + size > MAX_EVENT_CHARS:
+            raise EventTooLong
+        if not pending.endswith("\r") and "\n" not in text and "\r" not in text:
+            continue
+        pending += "".join(waiting)
+        waiting, waits = [], 0
         if first and pending:
             pending, first = pending.removeprefix("\ufeff"), False
-        if len(pending) + size > MAX_EVENT_CHARS:
-            raise EventTooLong
         # A carriage return at the very end may be the first half of a line end.
         held = "\r" if pending.endswith("\r") else ""
         lines = (pending[:-1] if held else pending).replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -42,6 +50,6 @@ async def events(body: AsyncIterator[bytes]) -> AsyncIterator[str]:
             elif line.startswith("data:"):
                 data.append(line[5:].removeprefix(" "))
                 size += len(line)
-    if pending == "\r" and data:
+    if pending == "\r" and not waits and data:
         yield "\n".join(data)
     # What has no empty line behind it is no event: the stream was cut in it.

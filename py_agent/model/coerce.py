@@ -8,8 +8,20 @@ from typing import Any
 from py_agent.model.safe_json import loads
 
 _INTEGER = re.compile(r"\s*[+-]?\d+(?:\.0+)?\s*")
-_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
+_NUMBER = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*")
 _WORDS = {"true": True, "false": False}
+
+#: Characters of a number in quotes at most: Python itself reads no whole number of more than 4,300 digits.
+MAX_NUMBER_CHARS = 400
+
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": (list, tuple),
+    "object": dict,
+}
 
 
 class NotMeant(ValueError):
@@ -33,14 +45,17 @@ def coerce(value: Any, schema: dict[str, Any], *, where: str = "") -> Any:
     """
     options = [option for option in schema.get("anyOf", ()) if option.get("type") != "null"]
     if options:
-        return value if value is None else coerce(value, options[0], where=where)
+        return value if value is None else _one_of(value, options, where)
     kind = schema.get("type")
     if kind == "object" and "properties" in schema:
         return _object(value, schema, where)
     if kind in ("integer", "number", "boolean") and value is not None:
         return _scalar(value, kind, where)
     if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
+        try:
+            return str(value)
+        except ValueError as error:  # more digits than Python writes
+            raise NotMeant(f"{where} is too long for a number") from error
     if kind == "array":
         return _list(value, schema, where)
     if kind == "object" and isinstance(value, str):
@@ -48,7 +63,32 @@ def coerce(value: Any, schema: dict[str, Any], *, where: str = "") -> Any:
     return value
 
 
+def _is(value: Any, schema: dict[str, Any]) -> bool:
+    kind = schema.get("type")
+    if isinstance(value, bool):
+        return kind == "boolean"
+    return kind in _KINDS and isinstance(value, _KINDS[kind])
+
+
+def _one_of(value: Any, options: list[dict[str, Any]], where: str) -> Any:
+    """In the type that it has already if that is one of them, else in the first that it may mean."""
+    problem: NotMeant | None = None
+    for option in sorted(options, key=lambda option: not _is(value, option)):
+        try:
+            taken = coerce(value, option, where=where)
+        except NotMeant as error:
+            problem = problem or error
+            continue
+        if _is(taken, option) or option.get("type") not in _KINDS:
+            return taken
+    if problem is not None:
+        raise problem
+    return value
+
+
 def _scalar(value: Any, kind: str, where: str) -> Any:
+    if isinstance(value, str) and len(value) > MAX_NUMBER_CHARS:
+        raise NotMeant(f"{where} is too long for a {kind}")
     text = value.strip().lower() if isinstance(value, str) else ""
     if kind == "boolean":
         if isinstance(value, bool):
@@ -64,7 +104,7 @@ def _scalar(value: Any, kind: str, where: str) -> Any:
         if isinstance(value, float) and value.is_integer():
             return int(value)
         if isinstance(value, str) and _INTEGER.fullmatch(value):
-            return int(float(value)) if "." in value else int(value)
+            return int(value.partition(".")[0])
         raise NotMeant(f"{where} must be a whole number")
     if isinstance(value, int | float):
         return value

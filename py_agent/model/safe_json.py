@@ -13,7 +13,8 @@ from typing import Any
 #: Levels that JSON from elsewhere may nest: no call, event or export of ours has more than a dozen.
 MAX_LEVELS = 64
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# Possessive, its end optional: a string without an end must not be looked at again from every quote in it.
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NO_BRACKET = re.compile(r"[^\[\]{}]+")
 _STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
 

@@ -152,17 +152,20 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
         # It comes from a docstring, which an optimised build does not have: prompts must not depend on the build.
         definition.pop("description", None)
 
-    def clean(node: Any, inside_properties: bool = False) -> Any:
+    def clean(node: Any, inside_properties: bool = False, within: tuple[str, ...] = ()) -> Any:
         if isinstance(node, list):
-            return [clean(item) for item in node]
+            return [clean(item, within=within) for item in node]
         if not isinstance(node, dict):
             return node
         if "$ref" in node:
-            target = definitions[node["$ref"].rsplit("/", 1)[-1]]
+            name = node["$ref"].rsplit("/", 1)[-1]
+            target = definitions[name]
+            if name in within:  # it holds itself: what is in it has been told one level above
+                return {"type": target.get("type", "object")}
             rest = {key: value for key, value in node.items() if key != "$ref"}
-            return clean({**target, **rest})
+            return clean({**target, **rest}, within=(*within, name))
         return {
-            key: clean(value, inside_properties=key == "properties" and not inside_properties)
+            key: clean(value, inside_properties=key == "properties" and not inside_properties, within=within)
             for key, value in node.items()
             if inside_properties or key not in ("title", "additionalProperties")
             if not (inside_properties and value.get(UNDECLARED))

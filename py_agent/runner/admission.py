@@ -22,6 +22,14 @@ LIKE_NAME = 75
 MAX_NAME_CHARS = 60
 
 _WORD = re.compile(r"\w+")
+_SENTENCE_END = re.compile(r"[.!?;\n](?:\s|$)|\n")
+
+#: Words that turn a sentence into its opposite. Most are stop words, and never may be dropped here.
+NEGATIONS = frozenset(
+    "no not nor neither never without cannot don doesn didn isn aren wasn weren won wouldn shouldn couldn haven hasn"
+    " hadn mustn nobody nothing none nicht kein keine keinen nie niemals ohne pas jamais sans sin nunca não nem sem non"
+    " mai senza".split()
+)
 
 
 def admit(context: DispatchContext, call: CallSpec) -> tuple[Tool, ToolArgs]:
@@ -35,7 +43,7 @@ def admit(context: DispatchContext, call: CallSpec) -> tuple[Tool, ToolArgs]:
     if tool.name != CALL_A_TOOL:
         return tool, args
     inner = CallSpec(name=args.name, arguments=args.arguments)  # type: ignore[attr-defined]
-    tool = _allowed(context, inner.name, {tool.name for tool in context.tools.in_catalogue()})
+    tool = _allowed(context, inner.name, {tool.name for tool in context.tools.in_catalogue()} & context.allowed)
     return tool, tool.parse(inner.arguments)
 
 
@@ -66,7 +74,7 @@ async def ask_first(context: DispatchContext, tool: Tool, args: ToolArgs, call_i
     if not tool.effect:
         return
     turn = context.turn
-    said = " ".join([turn.question, *turn.told])
+    said = "\n".join([turn.question, *turn.told])
     if tool.words is not None and are_the_readers_own(tool.words(args), said):
         return
     text = tool.asks(args) if tool.asks is not None else wording("reader_approve", tool=tool.name)
@@ -80,15 +88,21 @@ async def ask_first(context: DispatchContext, tool: Tool, args: ToolArgs, call_i
 
 
 def are_the_readers_own(words: str, said: str) -> bool:
-    """Whether every word of ``words`` that means something is among what the reader said.
+    """Whether ``words`` are what the reader said: all that means something, in one sentence, in its order, unturned.
 
-    What a page or a model made up holds at least one word that the reader never wrote. A page that repeats the reader's
-    words back gains nothing: what they say is what the reader said.
+    A page that makes a model repeat the reader's words gains nothing: what they say is what the reader said. Words of
+    the reader in another order, or without their "not", may say the opposite: then the reader is asked.
     """
     wanted = _content(words)
-    return bool(wanted) and wanted <= _content(said)
+    return bool(wanted) and any(_says(_content(sentence), wanted) for sentence in _SENTENCE_END.split(said))
 
 
-def _content(text: str) -> set[str]:
+def _says(sentence: list[str], wanted: list[str]) -> bool:
+    if [word for word in sentence if word in NEGATIONS] != [word for word in wanted if word in NEGATIONS]:
+        return False
+    return any(sentence[at : at + len(wanted)] == wanted for at in range(len(sentence) - len(wanted) + 1))
+
+
+def _content(text: str) -> list[str]:
     folded = unicodedata.normalize("NFKC", text).casefold()
-    return {word for word in _WORD.findall(folded) if word not in STOP_WORDS}
+    return [word for word in _WORD.findall(folded) if word in NEGATIONS or word not in STOP_WORDS]

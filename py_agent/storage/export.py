@@ -63,6 +63,9 @@ _Short = Annotated[str, StringConstraints(max_length=4_000)]
 #: Milliseconds since the epoch, up to the year 9999.
 _Time = Annotated[int, Field(ge=0, le=253_402_300_799_999)]
 
+#: Bytes or lines: what JavaScript counts exactly, and SQLite has room for.
+_Count = Annotated[int, Field(ge=0, le=2**53 - 1)]
+
 
 class _Part(BaseModel):
     """Strict: a file that says more or something else than it should is refused, not guessed at."""
@@ -124,8 +127,8 @@ class _Artifact(_Part):
     key: _Short
     turn: _Id
     kind: Annotated[str, StringConstraints(pattern="^[a-z0-9_]{1,40}$")]
-    bytes: Annotated[int, Field(ge=0)]
-    lines: Annotated[int, Field(ge=0)]
+    bytes: _Count
+    lines: _Count
     created_at: _Time
     data: str | None
 

@@ -19,10 +19,20 @@ MAX_DIGITS = 300
 #: Base and exponent of a power at most: together they stay below 10 000 digits, a millisecond of work.
 MAX_BASE, MAX_EXPONENT = 1_000_000, 1_000
 
+
+def _round(value: float, digits: int = 0) -> float:
+    # Python works out 10 ** -digits for a whole number: minutes for a large one.
+    if abs(digits) > MAX_DIGITS:
+        raise ToolError("That is no number of digits to round to.", code="bad_arguments")
+    return round(value, digits) if digits else round(value)
+
+
 _FUNCTIONS: dict[str, Any] = {
     name: getattr(math, name)
     for name in ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "log", "log2", "log10", "exp", "floor", "ceil")
-} | {"abs": abs, "round": round, "min": min, "max": max}
+} | {"abs": abs, "round": _round, "min": min, "max": max}
+#: What an expression may be made of, by Python's names.
+_NODES = frozenset({"Expr", "Constant", "Num", "UnaryOp", "BinOp", "Call", "Name"})
 _NAMES = {"pi": math.pi, "e": math.e}
 _KNOWN = {*_FUNCTIONS, *_NAMES}
 _OTHER = re.compile(r"[^\w\s.+\-*/%(),]")
@@ -75,7 +85,10 @@ def evaluate(expression: str) -> int | float:
     if unknown is not None:
         raise ToolError(_refusal(f"{unknown if isinstance(unknown, str) else unknown[0]!r} is not part of one"))
     try:
-        value = SimpleEval(operators=operators, functions=_FUNCTIONS, names=_NAMES).eval(text)
+        evaluator = SimpleEval(operators=operators, functions=_FUNCTIONS, names=_NAMES)
+        # Numbers have methods, and some of those make a gigabyte: (1).to_bytes(10 ** 9), pi.hex().zfill(10 ** 9).
+        evaluator.nodes = {kind: run for kind, run in evaluator.nodes.items() if kind.__name__ in _NODES}
+        value = evaluator.eval(text)
     except ToolError:
         raise
     except ZeroDivisionError as error:

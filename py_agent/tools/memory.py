@@ -37,7 +37,7 @@ def remember(store: MemoryStore) -> Tool:
 
     async def handler(args: RememberArgs, context: Any) -> ToolResult:
         turn = context.turn
-        own = are_the_readers_own(args.text, " ".join([turn.question, *turn.told]))
+        own = are_the_readers_own(args.text, "\n".join([turn.question, *turn.told]))
         await store.add_memory(
             Memory(id=new_id(), content=args.text, trust="reader" if own else "model", source=turn.turn)
         )

@@ -106,9 +106,11 @@ def decode(data: bytes) -> list[dict[str, Any]]:
         try:
             line = loads(raw)
             kind = line["k"]
+            if not isinstance(kind, str) or (kind == "event" and not isinstance(line["event"]["type"], str)):
+                raise TypeError("it does not say what it is")
             if kind == "event" and isinstance(line["event"].get("prompt"), dict):
                 line["event"]["prompt"] = prompts.restore(line["event"]["prompt"])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise TraceError(f"Line {number} of the trace cannot be read: {error}.", hint="Export it again.") from error
         if number == 1:
             _check_head(line)

@@ -425,6 +425,7 @@ async def a_file_that_is_no_export_is_refused_and_changes_nothing(store: Store) 
         good.replace('"key": "turns/turn1/call_0"', '"key": "traces/x"'),
         good.replace('"data": "MTIz', '"data": "!!!!'),
         good.replace('"bytes": 6', '"bytes": 7'),
+        good.replace('"lines": ', '"lines": 9223372036854775808'),
         good.replace('"arguments": {', '"arguments": {"a": ' + "[" * 5_000 + "]" * 5_000 + ","),
         " " * (MAX_FILE_BYTES + 1),
     ):  # fmt: skip

@@ -99,6 +99,23 @@ async def test_through_the_catalogue_only_its_own_tools_run_and_only_with_their_
     assert world.of("tool_end") == []
 
 
+async def test_the_catalogue_is_no_way_round_the_list_of_what_may_be_called() -> None:
+    from py_agent.agent import Pipelines
+    from py_agent.runner.contexts import DispatchContext
+    from py_agent.runner.types import Next
+
+    async def forbid(context: DispatchContext, next_: Next) -> None:
+        context.allowed.discard("calculate")
+        await next_()
+
+    world = await run(
+        call("call_a_tool", name="calculate", arguments={"expression": "6*7"}),
+        pipelines=Pipelines(dispatch_input=(forbid,)),
+    )
+    assert "There is no tool 'calculate'" in shown(world)
+    assert world.of("tool_end") == []
+
+
 async def test_a_hidden_tool_is_not_run_by_its_name() -> None:
     from py_agent.agent import Pipelines
     from py_agent.runner.contexts import DispatchContext
