@@ -5,7 +5,7 @@ import { Failure, describe } from "./failure.js";
 import { fetchAsset, fetchBytes, fetchChecked, policyFailure, refuseWrongContent, watchPolicy } from "./fetching.js";
 
 /** @typedef {import("./protocol.js").Assets} Assets */
-/** @typedef {{manifest: string, files: Map<string, Uint8Array>}} IndexFiles the manifest's text, and files by their path in it */
+/** @typedef {{manifest: string, file: (name: string) => Promise<Uint8Array>}} IndexFiles the manifest's text, and its files */
 
 /**
  * Milliseconds for `loadPyodide`. It never rejects where a policy blocks it; blocked requests are told by an event, so
@@ -24,6 +24,9 @@ const EMPTY_MODULE = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
 
 const INDEX_HINT =
   "Build the index with `py-agent index SITE --out SITE/agent/index`, upload that folder, and check data-index on the script tag.";
+
+const STALE_HINT =
+  "The site may have been updated since this page was opened: reload it. If that does not help, upload the whole index folder again.";
 
 /** Milliseconds per phase since boot began; what runs side by side overlaps. */
 export class Stopwatch {
@@ -217,6 +220,7 @@ async function findFault(where) {
 }
 
 /**
+ * The manifest of an index, and its other files on demand. Its directory is on its way before Python asks for it.
  * @param {string} url the manifest's
  * @returns {Promise<IndexFiles>}
  */
@@ -229,16 +233,21 @@ export async function fetchIndex(url) {
   } catch {
     throw new Failure("wrong_content", `${url} should be the search index's manifest (JSON), but it is not JSON.`, INDEX_HINT);
   }
-  /** @type {[string, {path: string, sha256: string, bytes: number}][]} */
-  const listed = Object.entries(manifest?.files ?? {});
-  for (const [role, file] of listed) {
-    if (typeof file?.path === "string" && typeof file.sha256 === "string") continue;
-    throw new Failure("wrong_content", `${url} is JSON, but not the manifest of a search index (files.${role}).`, INDEX_HINT);
+  /** @type {(name: string, missing: {code: string, hint: string}) => Promise<Uint8Array>} */
+  const get = (name, missing) => fetchBytes(new URL(name, url).href, "a part of the search index", missing);
+  /** @type {Map<string, Promise<Uint8Array>>} */
+  const early = new Map();
+  if (typeof manifest?.directory === "string") {
+    const coming = get(manifest.directory, missing);
+    coming.catch(() => undefined); // told when Python asks
+    early.set(manifest.directory, coming);
   }
-  const fetched = await Promise.all(
-    listed.map(([, file]) =>
-      fetchChecked({ ...file, url: new URL(file.path, url).href }, "a part of the search index", missing),
-    ),
-  );
-  return { manifest: text, files: new Map(listed.map(([, { path }], at) => [path, fetched[at]])) };
+  return {
+    manifest: text,
+    file: (name) => {
+      const coming = early.get(name) ?? get(name, { code: "missing_index", hint: STALE_HINT });
+      early.delete(name);
+      return coming;
+    },
+  };
 }

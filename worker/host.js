@@ -129,14 +129,12 @@ class Host {
       // As text, like everything that crosses: empty, or what went wrong.
       late: () => addLatePackages(assets, pyodide).then(() => "", (thrown) => JSON.stringify(toWire(thrown))),
       manifest: index.manifest,
-      paths: [...index.files.keys()].join("\n"),
-      /** @type {(path: string) => Uint8Array | undefined} */
-      file: (path) => index.files.get(path),
+      /** @type {(name: string) => Promise<Uint8Array | string>} the file, or what went wrong */
+      file: (name) => index.file(name).catch((thrown) => JSON.stringify(toWire(thrown))),
     };
     const settings = { ...config, directory, sqliteWasm: assets.sqliteWasm, litertWasm: assets.litertWasm };
     const module = await watch.time("import", () => pyodide.pyimport("py_agent.browser.host"));
     const answer = JSON.parse(await watch.time("harness", () => module.start(bridge, JSON.stringify(settings))));
-    index.files.clear();
     if (this.ended()) return;
     if (answer.error) throw new Failure(answer.error.code, answer.error.message, answer.error.hint);
     this.announce("ready", { engine: answer.engine, timings: { ...watch.total(), ...answer.timings } });

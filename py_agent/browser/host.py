@@ -26,9 +26,10 @@ from py_agent.browser.wires import LineWire
 from py_agent.engines.base import Engine
 from py_agent.engines.litert import LitertEngine, LitertSettings
 from py_agent.model.config import YIELD_MS_MAIN, YIELD_MS_WORKER, AgentConfig
-from py_agent.model.errors import AgentError
+from py_agent.model.errors import AgentError, SearchIndexError
 from py_agent.runner.breathe import Breather
 from py_agent.search import open_index
+from py_agent.search.shards import Fetch
 from py_agent.storage.keys import sweep, trace_key
 from py_agent.storage.store import Store
 from py_agent.tools.site_tools import SiteTools, from_entry_points
@@ -43,8 +44,8 @@ async def start(bridge: Any, text: str) -> str:
     """Builds everything and listens to the page from then on.
 
     Args:
-        bridge: The JavaScript host's ``bridge``: ``send``, ``listen``, ``line``, ``late``, ``manifest``, ``paths``,
-            ``file``.
+        bridge: The JavaScript host's ``bridge``: ``send``, ``listen``, ``line``, ``late``, ``manifest``, ``file``,
+            ``siteTools``.
         text: The settings as JSON: the protocol's ``SessionConfig`` with ``directory``, ``sqliteWasm``, ``litertWasm``.
 
     Returns:
@@ -69,8 +70,6 @@ async def start(bridge: Any, text: str) -> str:
 
 async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
     timings: dict[str, int] = {}
-    manifest = json.loads(bridge.manifest)
-    files = {path: bridge.file(path).to_bytes() for path in bridge.paths.split("\n") if path}
     yield_ms = YIELD_MS_MAIN if settings["harness"] == "main" else YIELD_MS_WORKER
 
     storage = StorageWorker(
@@ -90,7 +89,7 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
 
     opening = asyncio.ensure_future(open_store())
     begin = time.perf_counter()
-    search = await open_index(manifest, files, breathe=Breather(yield_ms))
+    search = await open_index(bridge.manifest.encode(), _fetch(bridge), breathe=Breather(yield_ms))
     timings["open_index"] = _ms_since(begin)
     await opening
 
@@ -99,7 +98,8 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
     await engine.open(lambda loaded, total: _report(bridge, loaded, total))
     timings["engine"] = _ms_since(begin)
 
-    config = AgentConfig(yield_ms=yield_ms, **({"title": manifest["title"]} if manifest.get("title") else {}))
+    named: dict[str, Any] = {"title": search.manifest.title} if search.manifest.title else {}
+    config = AgentConfig(yield_ms=yield_ms, **named)
     tools = SiteTools(is_reserved, lambda text: console.error("py-agent: " + text))
     agent = DocsAgent(
         engine,
@@ -120,7 +120,7 @@ async def _start(bridge: Any, settings: dict[str, Any]) -> dict[str, Any]:
         store,
         storage,
         send=lambda message: bridge.send(wire_text(message)),
-        root=urljoin(settings["index"], manifest.get("base_url", "")),
+        root=urljoin(settings["index"], search.manifest.base_url),
         kept=storage.persistent,
         notice=storage.notice,
     )
@@ -166,6 +166,20 @@ async def _late(bridge: Any, tools: SiteTools | None) -> None:
     except AgentError as error:
         # The owner's mistake is no reader's: the chat goes on without the tools.
         console.error(f"py-agent: {error}")
+
+
+def _fetch(bridge: Any) -> Fetch:
+    """Gets the index's files through the worker's fetch."""
+
+    async def fetch(name: str) -> bytes:
+        answer = await bridge.file(name)
+        if isinstance(answer, str):
+            error = json.loads(answer)
+            raise SearchIndexError(error["message"], hint=error["hint"], code=error["code"])
+        data: bytes = answer.to_bytes()
+        return data
+
+    return fetch
 
 
 def _engine(bridge: Any, settings: dict[str, Any]) -> Engine:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import click
 
 from py_agent.model.errors import ConfigError
+from py_agent.search.manifest import Manifest
 from py_agent.site.address import MarkdownUrls
 from py_agent.site.index import DEFAULT_BASE_URL, write_index
 from py_agent.site.install import AGENT_FOLDER
@@ -58,7 +59,7 @@ def build_index(
     md_urls: str = "html",
     clean_urls: bool = False,
     verbose: bool = False,
-) -> dict[str, Any]:
+) -> Manifest:
     """Reads ``site``, writes the index to ``out``, tells on stderr what was done and what was left out.
 
     Raises:
@@ -75,10 +76,10 @@ def build_index(
         read = read_site(site, files, markdown_urls=cast(MarkdownUrls, md_urls), progress=lambda: bar.update(1))
     _list_skipped(read.skipped, MAX_LISTED if not verbose else len(read.skipped))
     manifest = write_index(read.pages, out, title=title, base_url=base_url, clean_urls=clean_urls)
-    size = sum(file["bytes"] for file in manifest["files"].values())
+    size = sum(file.stat().st_size for file in out.iterdir() if file.is_file())
     lost = sum(one.lost for one in read.skipped)
     click.echo(
-        f"Indexed {manifest['pages']} pages, {manifest['passages']} passages of {manifest['title']!r} into {out}"
+        f"Indexed {manifest.pages} pages, {manifest.passages} passages of {manifest.title!r} into {out}"
         f" ({size / 1e6:.1f} MB); {lost} files skipped.",
         err=True,
     )

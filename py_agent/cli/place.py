@@ -43,7 +43,7 @@ def build(
         target = out
     index = place_agent(built, target)
     manifest = build_index(site, index, title=title, md_urls=md_urls, clean_urls=clean_urls, verbose=verbose)
-    click.echo(script_tag(f"Ask {manifest['title']}"))
+    click.echo(script_tag(f"Ask {manifest.title}"))
     if has_tag(site, files):
         click.echo("The front page has a script tag of py-agent already.", err=True)
     else:
@@ -63,7 +63,7 @@ def serve(site: Path, agent: Path | None, port: int) -> None:
         if agent is not None or not (installed / LAUNCHER).is_file():
             index = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="py-agent-")))
             mounts = {f"/{AGENT_FOLDER}": find_agent(agent), f"/{AGENT_FOLDER}/index": index}
-            title = build_index(site, index)["title"]
+            title = build_index(site, index).title
         else:
             title = asyncio.run(load_index(installed / "index")).manifest.title
         inject = "" if has_tag(site, files) else script_tag(f"Ask {title}")

@@ -34,8 +34,8 @@ async def execute(context: DispatchContext) -> None:
     recorded in the order of the calls.
 
     Raises:
-        AgentError: What the engine or the index raised. A tool's ``ToolError`` goes to the model; what else a tool raises
-            is a bug in it and ends the turn (a site's own tools are guarded, see ``tools/site_tools.py``).
+        AgentError: What the engine or the index raised. A tool's ``ToolError`` goes to the model; what else a tool
+            raises is a bug in it and ends the turn (a site's own tools are guarded, see ``tools/site_tools.py``).
     """
     output = await _generate(context)
     context.output = output

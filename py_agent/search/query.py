@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from py_agent.search.stopwords import STOP_WORDS
-from py_agent.search.tokens import Word, words
+from py_agent.search.tokens import Tokenizer, Word, plain_tokenizer
 
 # A name by its shape: an inner capital, an underscore, a digit, or all capitals.
 _SHAPE = re.compile(r"[a-z0-9][A-Z]|_|[A-Z]{2}|\d|[+#]|::|\w\.\w")
@@ -30,9 +30,9 @@ class QueryWord(NamedTuple):
     name: bool
 
 
-def read_query(query: str) -> list[QueryWord]:
+def read_query(query: str, tokenizer: Tokenizer = plain_tokenizer) -> list[QueryWord]:
     """The content words of ``query``, each once. Stop words go, unless nothing else is there."""
-    found = words(query)
+    found = tokenizer.words(query)
     content = [word for word in found if not is_stop_word(word)] or found
     seen: set[tuple[str, ...]] = set()
     read: list[QueryWord] = []

@@ -1,74 +1,111 @@
 """Typos: which word of the index a query word probably is.
 
-Only words that the index lacks come here. Comparing such a word with the whole vocabulary would take too long in a
-browser, so cheap filters (length, first letters, pairs of letters) leave a few dozen candidates for the real distance.
+Only words that the index lacks come here. The index holds, sorted, every word of its vocabulary and every string that
+a word becomes when one letter is taken out of it (its variants). Words that one edit lies between share a variant, so
+the few candidates are looked up. Two edits rarely both hit the beginning of a word, so those are looked for among the
+words of the shards that were loaded anyway. The vocabulary is never searched.
+
+A line of a typo shard is ``variant<TAB>entry entry ...``. An entry is the place (base 36) and the letter that were
+taken out, or ``==`` where the variant is the word itself, and one digit: half the bits of how many passages hold it.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rapidfuzz.distance import OSA
 
-from py_agent.search.files import Breathe, Terms
+from py_agent.search.directory import Directory
+from py_agent.search.shards import Shards
+from py_agent.search.tokens import is_letters
 
 #: Shorter words have too many neighbours: `gh` would become `git`.
 MIN_REPAIR_CHARS = 4
 #: Edits allowed from this many letters on (adjacent letters swapped count as one edit).
 TWO_EDITS_CHARS = 7
-#: Candidates that get the exact distance: 60 of them cost about 5 ms in Pyodide.
-MAX_CANDIDATES = 60
+#: Longer words have no variants in the index: nobody types them by heart.
+MAX_REPAIR_CHARS = 32
+#: Shards that one word may load: variants that begin alike lie side by side, so a word needs few.
+MAX_TYPO_SHARDS = 8
+
+PLACES = "0123456789abcdefghijklmnopqrstuvwxyz"
+#: Stands for the place and letter of a word that is its own variant.
+ITSELF = "=="
 
 
-class Vocabulary:
-    """The words of an index by length, read on the first typo."""
+class Candidate(NamedTuple):
+    """A word of the index and how common it is, 0 to 9."""
 
-    def __init__(self, terms: Terms) -> None:
-        self._terms = terms
-        self._by_length: dict[int, list[str]] | None = None
+    word: str
+    frequency: int
 
-    async def _lengths(self, breathe: Breathe) -> dict[int, list[str]]:
-        if self._by_length is None:
-            by_length: dict[int, list[str]] = {}
-            for part in self._terms.slices():
-                for term in part:
-                    if term.isalpha():
-                        by_length.setdefault(len(term), []).append(term)
-                await breathe()
-            self._by_length = by_length
-        return self._by_length
 
-    async def repair(self, term: str, breathe: Breathe, *, name: bool = False) -> str | None:
-        """The most likely word for ``term``, or None.
+class TypoShard:
+    """A parsed typo shard. ``words``: those that are their own variant in it.
 
-        Args:
-            term: A folded word that the index lacks.
-            name: It is written like a name (a capital inside a sentence): only one edit is allowed then, because an
-                unknown product is far more likely than a misspelt one.
-        """
-        if len(term) < MIN_REPAIR_CHARS or not term.isalpha():
-            return None
-        limit = 1 if name or len(term) < TWO_EDITS_CHARS else 2
-        lengths = await self._lengths(breathe)
-        pairs = _pairs(term)
-        heads = {term[0], term[1]}
-        candidates: list[tuple[int, str]] = []
-        for length in range(len(term) - limit, len(term) + limit + 1):
-            for candidate in lengths.get(length, ()):
-                if candidate[0] in heads or candidate[1] == term[0]:
-                    common = len(pairs & _pairs(candidate))
-                    if common:
-                        candidates.append((-common, candidate))
-            await breathe()
-        candidates.sort()
-        best: tuple[int, int, int, str] | None = None
-        for _, candidate in candidates[:MAX_CANDIDATES]:
-            distance = OSA.distance(term, candidate, score_cutoff=limit)
-            if distance <= limit:
+    Raises:
+        ValueError: The data is none.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._entries: dict[str, str] = {}
+        self.words: list[Candidate] = []
+        for line in data.decode().split("\n"):
+            variant, entries = line.split("\t")
+            self._entries[variant] = entries
+            if entries.startswith(ITSELF):
+                self.words.append(Candidate(variant, int(entries[2])))
+
+    def get(self, variant: str) -> list[Candidate]:
+        """The words that ``variant`` is a variant of."""
+        found = []
+        for entry in self._entries.get(variant, "").split():
+            word = variant
+            if not entry.startswith(ITSELF):
+                at = PLACES.index(entry[0])
+                word = variant[:at] + entry[1:-1] + variant[at:]
+            found.append(Candidate(word, int(entry[-1])))
+        return found
+
+
+async def repair(term: str, directory: Directory, shards: Shards, *, name: bool = False) -> str | None:
+    """The most likely word for ``term``, or None.
+
+    Args:
+        term: A folded word that the index lacks.
+        directory, shards: The index.
+        name: It is written like a name (a capital inside a sentence): only one edit is allowed then, because an unknown
+            product is far more likely than a misspelt one.
+
+    Raises:
+        SearchIndexError: A shard cannot be loaded.
+    """
+    if not MIN_REPAIR_CHARS <= len(term) <= MAX_REPAIR_CHARS or not is_letters(term):
+        return None
+    limit = 1 if name or len(term) < TWO_EDITS_CHARS else 2
+    by_shard: dict[int, list[str]] = {}
+    for variant in variants(term):
+        number = directory.typos.find(variant)
+        if number is not None and (number in by_shard or len(by_shard) < MAX_TYPO_SHARDS):
+            by_shard.setdefault(number, []).append(variant)
+    best: tuple[int, bool, int, str] | None = None
+    for number, wanted in by_shard.items():
+        shard = await shards.load(directory.typos.name(number), TypoShard)
+        candidates = {candidate for variant in wanted for candidate in shard.get(variant)}
+        if limit > 1:
+            candidates.update(word for word in shard.words if abs(len(word.word) - len(term)) <= limit)
+        for candidate in candidates:
+            distance = OSA.distance(term, candidate.word, score_cutoff=limit)
+            if 0 < distance <= limit:
                 # Nearest first; a wrong first letter is rarer than any other slip; then the commoner word.
-                frequency = len(self._terms.postings(candidate))
-                rank = (distance, candidate[0] != term[0], -frequency, candidate)
+                rank = (distance, candidate.word[0] != term[0], -candidate.frequency, candidate.word)
                 best = rank if best is None or rank < best else best
-        return best[3] if best else None
+    return best[3] if best else None
 
 
-def _pairs(term: str) -> set[str]:
-    return {term[i : i + 2] for i in range(len(term) - 1)} | {term[0], term[-1] + "$"}
+def variants(term: str) -> dict[str, int]:
+    """What is left of ``term`` without one letter, with the first place that leaves it; and ``term``, with -1."""
+    found = {term: -1}
+    for at in range(len(term)):
+        found.setdefault(term[:at] + term[at + 1 :], at)
+    return found

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 from pathlib import Path
 
 from py_agent.model.errors import SearchIndexError
 from py_agent.search import IndexSearcher, open_index
-from py_agent.search.files import REBUILD, parse_manifest
+from py_agent.search.manifest import REBUILD
 
 
 async def load_index(folder: Path) -> IndexSearcher:
@@ -16,24 +16,24 @@ async def load_index(folder: Path) -> IndexSearcher:
     Raises:
         SearchIndexError: ``missing``, ``damaged``, ``format``.
     """
+
+    async def fetch(name: str) -> bytes:
+        try:
+            return await asyncio.to_thread((folder / name).read_bytes)
+        except OSError as error:
+            raise SearchIndexError(
+                f"The index in {folder} is not whole: {name} cannot be read ({error.strerror or error}).",
+                hint=REBUILD,
+                code="missing",
+            ) from error
+
     where = folder / "manifest.json"
     try:
-        data = where.read_bytes()
+        manifest = where.read_bytes()
     except OSError as error:
         raise SearchIndexError(
             f"{folder} holds no index: {where.name} cannot be read ({error.strerror or error}).",
             hint=REBUILD,
             code="missing",
         ) from error
-    manifest = parse_manifest(data, str(where))
-    files: dict[str, bytes] = {}
-    for file in (manifest.files.terms, manifest.files.passages):
-        try:
-            files[file.path] = (folder / file.path).read_bytes()
-        except OSError as error:
-            raise SearchIndexError(
-                f"The index in {folder} is not whole: {file.path} cannot be read ({error.strerror or error}).",
-                hint=REBUILD,
-                code="missing",
-            ) from error
-    return await open_index(json.loads(data), files)
+    return await open_index(manifest, fetch, where=str(where))

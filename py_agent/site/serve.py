@@ -25,7 +25,6 @@ _TYPES = {
     ".js": "text/javascript",
     ".mjs": "text/javascript",
     ".json": "application/json",
-    ".jsonl": "application/jsonl",
     ".wasm": "application/wasm",
     ".litertlm": "application/octet-stream",
 }

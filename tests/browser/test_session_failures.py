@@ -205,14 +205,30 @@ def test_a_manifest_of_something_else_is_damaged(
     assert "manifest" in state["message"]
 
 
-def test_a_missing_part_of_the_index_is_named(
+def test_an_index_without_its_directory_is_named(
     browser: BrowserContext, site: SiteServer, assets: dict[str, Any], index: Path
 ) -> None:
-    part = next(path.name for path in index.iterdir() if path.name.startswith("terms-"))
+    part = next(path.name for path in index.iterdir() if path.name.startswith("directory-"))
     site.canned[f"/agent/index/{part}"] = Canned(404)
     state = failure(start(browser, site, assets))
     assert state["code"] == "missing_index"
     assert part in state["message"]
+
+
+@pytest.mark.parametrize("harness", ["worker", "main"])
+def test_a_part_of_the_index_that_is_missing_fails_the_question_and_not_the_chat(
+    browser: BrowserContext, site: SiteServer, assets: dict[str, Any], index: Path, harness: str
+) -> None:
+    part = next(path.name for path in index.iterdir() if path.name.startswith("terms-"))
+    site.canned[f"/agent/index/{part}"] = Canned(404)
+    client = start(browser, site, assets, host=harness)
+    client.state("ready")
+    error = client.refused("search", query="light", top=3)
+    assert error["code"] == "missing_index"
+    assert part in error["message"]
+    assert "reload it" in error["hint"]
+    del site.canned[f"/agent/index/{part}"]
+    assert client.call("search", query="light", top=3)["hits"]
 
 
 def test_a_page_and_a_worker_of_two_builds_refuse_each_other(
