@@ -106,7 +106,7 @@ def _to_json(result: SearchResult) -> dict[str, Any]:
             "title": hit.passage.title,
             "path": hit.passage.path,
             "text": hit.passage.text,
-            "score": hit.score,
+            "score": round(hit.score, 4),
         }
         for hit in result.hits
     ]

@@ -3,6 +3,7 @@
 ``directory-HASH.bin`` is packed JSON::
 
     fold      the fold table (search/fold.py)
+    stop      words of queries that carry no content
     synonyms  {term: [terms that are searched as well]}
     notes     [[first, count]]: runs of passages from release notes
     same      base64 of a bit a passage: it has the same address as the one before
@@ -65,6 +66,7 @@ class Directory:
     def __init__(self, data: bytes) -> None:
         parsed = json.loads(data)
         self.fold = Fold.of_table(parsed["fold"])
+        self.stop_words = frozenset(parsed["stop"])
         self.synonyms: dict[str, list[str]] = parsed["synonyms"]
         shards = parsed["shards"]
         none: dict[str, Any] = {"names": ""}

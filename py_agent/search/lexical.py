@@ -184,7 +184,7 @@ class Lexicon:
     async def _term(self, term: str, weight: int, entry: Entry) -> Term:
         postings = decode(await self._long(entry))
         await self._breathe()
-        return Term(term, weight, weight * entry.idf // WHOLE, postings)
+        return Term(term, weight, max(1, weight * entry.idf // WHOLE), postings)
 
     async def add_up(self, found: Iterable[Found]) -> Scores:
         """Adds up what the words of a query give to each passage."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 from py_agent.search.stopwords import STOP_WORDS
 from py_agent.search.tokens import Tokenizer, Word, plain_tokenizer
 
-# A name by its shape: an inner capital, an underscore, a digit, or all capitals.
-_SHAPE = re.compile(r"[a-z0-9][A-Z]|_|[A-Z]{2}|\d|[+#]|::|\w\.\w")
+_BLANKS = re.compile("[ \t\n\r\f\v\xa0\u2000-\u200a\u202f\u3000]+")
+# A name by its shape: an inner capital, an underscore, a digit, or all capitals. Of plain text, so ASCII will do.
+_SHAPE = re.compile(r"[a-z0-9][A-Z]|_|[A-Z]{2}|[0-9]|[+#]|::|[0-9A-Za-z_\x80-\U0010ffff]\.[0-9A-Za-z_\x80-\U0010ffff]")
+_EDGE = re.compile(r"[0-9A-Za-z_\x80-\U0010ffff]")
 
 
 class QueryWord(NamedTuple):
@@ -30,30 +33,46 @@ class QueryWord(NamedTuple):
     name: bool
 
 
-def read_query(query: str, tokenizer: Tokenizer = plain_tokenizer) -> list[QueryWord]:
+def read_query(
+    query: str, tokenizer: Tokenizer = plain_tokenizer, stop_words: Collection[str] = STOP_WORDS
+) -> list[QueryWord]:
     """The content words of ``query``, each once. Stop words go, unless nothing else is there."""
-    found = tokenizer.words(query)
-    content = [word for word in found if not is_stop_word(word)] or found
-    seen: set[tuple[str, ...]] = set()
-    read: list[QueryWord] = []
-    for word in content:
-        if word.parts in seen:
-            continue
-        seen.add(word.parts)
-        compound = word.whole is not None and word.parts != (word.whole,)
-        read.append(QueryWord(word.text, word.whole, word.parts, compound, _is_name(word, query)))
-    return read
+    found: list[QueryWord] = []
+    starts = True
+    for chunk in _BLANKS.split(query):
+        words = tokenizer.words(chunk)
+        for word in words:
+            text = _as_written(chunk, word.text, tokenizer) if len(words) == 1 else word.text
+            compound = word.whole is not None and word.parts != (word.whole,)
+            capital = not starts and tokenizer.fold(word.text[:1]) != tokenizer.plain(word.text[:1])
+            name = capital or _SHAPE.search(word.text) is not None
+            found.append(QueryWord(text, word.whole, word.parts, compound, name))
+            starts = False
+        if chunk:
+            starts = chunk[-1] in ".?!:;" or (starts and not words)
+    content = [word for word in found if not _is_stop_word(word.text, stop_words)] or found
+    kept: dict[tuple[str, ...], QueryWord] = {}
+    for one in content:
+        kept.setdefault(one.parts, one)
+    return list(kept.values())
 
 
 def is_stop_word(word: Word) -> bool:
     """Whether the word carries no content. Single letters do only inside names, not alone and in lower case."""
-    return word.text.casefold().split("'")[0] in STOP_WORDS and not (len(word.text) > 1 and word.text.isupper())
+    return _is_stop_word(word.text, STOP_WORDS)
 
 
-def _is_name(word: Word, query: str) -> bool:
-    if _SHAPE.search(word.text):
-        return True
-    if not word.text[:1].isupper():
-        return False
-    before = query[: query.find(word.text)].rstrip()
-    return bool(before) and before[-1] not in ".?!:;\n"
+def _is_stop_word(text: str, stop_words: Collection[str]) -> bool:
+    return text.lower().split("'")[0] in stop_words and not (len(text) > 1 and text == text.upper())
+
+
+def _as_written(chunk: str, plain: str, tokenizer: Tokenizer) -> str:
+    """The part of ``chunk`` that became the word ``plain``, with its accents."""
+    first = _EDGE.search(chunk)
+    end = len(chunk)
+    start = first.start() if first else 0
+    while end > start:
+        if tokenizer.plain(chunk[start:end]) == plain:
+            return chunk[start:end]
+        end -= 1
+    return plain

@@ -13,7 +13,7 @@ from py_agent.search.directory import Directory
 from py_agent.search.explain import Explanation, explain
 from py_agent.search.lexical import Found, Lexicon
 from py_agent.search.manifest import REBUILD, Manifest, parse_manifest
-from py_agent.search.query import read_query
+from py_agent.search.query import QueryWord, read_query
 from py_agent.search.shards import Breathe, Fetch, Shards, unpack
 from py_agent.search.texts import PageRow, TextShard, passage_id, passage_number, read_pages
 from py_agent.search.tokens import Tokenizer
@@ -42,13 +42,18 @@ class IndexSearcher:
 
     async def search(self, query: str, top: int = 5, *, unfinished: bool = False) -> SearchResult:
         """Ranks passages for ``query``; ``unfinished``: its last word may go on."""
-        found = await self._lexicon.find(read_query(query, self._tokenizer), unfinished=unfinished)
+        words = self._read(query)
+        unfinished = unfinished and bool(words) and query.endswith(words[-1].text)
+        found = await self._lexicon.find(words, unfinished=unfinished)
         ranked = await self._rank(found, top)
         hits = tuple(Hit(passage=passage, score=score) for passage, score in ranked)
         numbers = [number for hit in hits if (number := passage_number(hit.passage.id)) is not None]
         missing = dict.fromkeys(one.word.text for one in found if not any(one.holds(number) for number in numbers))
         repaired = {term: better for one in found for term, better in one.reading.items()}
         return SearchResult(query=query, hits=hits, missing=tuple(missing), repaired=repaired)
+
+    def _read(self, query: str) -> list[QueryWord]:
+        return read_query(query, self._tokenizer, self._directory.stop_words)
 
     async def _rank(self, found: Sequence[Found], top: int) -> list[tuple[Passage, float]]:
         scores = await self._lexicon.add_up(found)
@@ -74,7 +79,7 @@ class IndexSearcher:
             for (score, _), passage in zip(batch, await self._load([n for _, n in batch]), strict=True):
                 if passage.url not in addresses:
                     addresses.add(passage.url)
-                    chosen.append((passage, round(score / best, 4)))
+                    chosen.append((passage, score / best))
         return chosen
 
     async def explain(self, query: str, passage: str) -> Explanation:
@@ -84,7 +89,7 @@ class IndexSearcher:
             KeyError: The index has no such passage.
         """
         number = self._number(passage)
-        found = await self._lexicon.find(read_query(query, self._tokenizer))
+        found = await self._lexicon.find(self._read(query))
         return explain(found, number)
 
     async def passage(self, passage_id: str) -> Passage:

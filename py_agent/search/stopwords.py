@@ -28,5 +28,5 @@ pelas pelo pelos quais qual quando sem seu sua são também tem uma umas uns voc
 degli di gli ho le loro nei nel nella non per perché più quale quali quando sono suo tra un'
 """
 
-#: Every stop word, already case-folded; compare the case-folded word before accents are folded away.
+#: Every stop word in lower case, with its accents: compare the word as it was written. Every index ships them.
 STOP_WORDS = frozenset(_ENGLISH.split()) | frozenset(_OTHERS.split())

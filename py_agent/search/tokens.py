@@ -96,6 +96,10 @@ class Tokenizer:
                     found.append(word.whole)
         return found
 
+    def plain(self, text: str) -> str:
+        """``text`` without accents and what belongs to no word, its case kept."""
+        return self._table.plain(text)
+
     def fold(self, text: str) -> str:
         """Case, width, ligatures and accents folded: what two spellings of one word have in common."""
         return self._table.fold(text)

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from py_agent.search import IndexSearcher
-from tests.sites import CASES, case, html_page, make_site, open_site
+from py_agent.site.index import write_index
+from py_agent.site.load import load_index
+from tests.sites import CASES, case, html_page, make_site, open_site, read
 
 
 async def index_of(tmp_path: Path, pages: Mapping[str, str | Path]) -> IndexSearcher:
@@ -105,3 +107,33 @@ async def test_passages_are_found_by_id_and_by_page(tmp_path: Path) -> None:
     for wrong in ("p0", "p4", "p01", "x1", "p", "", "p-1", "p²"):
         with pytest.raises(KeyError):
             await searcher.passage(wrong)
+
+
+async def test_a_synonym_finds_what_its_word_does_not_say_and_weighs_less(tmp_path: Path) -> None:
+    pages = {"a.html": html_page("A", "Hang the photo."), "b.html": html_page("B", "Hang the picture.")}
+    write_index(read(make_site(tmp_path / "site", pages)).pages, tmp_path / "index", synonyms={"Picture": ["photo"]})
+    searcher = await load_index(tmp_path / "index")
+    found = await searcher.search("pictures")
+    assert [hit.passage.page for hit in found.hits] == ["b.html", "a.html"]
+    assert found.missing == ()
+    assert [hit.passage.page for hit in (await searcher.search("photo")).hits] == ["a.html"]
+
+
+async def test_an_unfinished_word_finds_what_it_may_become(tmp_path: Path) -> None:
+    searcher = await index_of(tmp_path, {"a.html": html_page("A", "Deploy it."), "b.html": html_page("B", "Other.")})
+    assert (await searcher.search("how to depl")).hits == ()
+    assert [hit.passage.page for hit in (await searcher.search("how to depl", unfinished=True)).hits] == ["a.html"]
+    assert (await searcher.search("depl it", unfinished=True)).hits == ()
+
+
+async def test_an_explanation_adds_up_to_the_score(tmp_path: Path) -> None:
+    pages = {"a.html": html_page("Deploy", "Deploy the site to a host."), "b.html": html_page("Hosts", "A host.")}
+    searcher = await index_of(tmp_path, pages)
+    first, second = (await searcher.search("deploy to Kubernetes hosts")).hits
+    reasons = [await searcher.explain("deploy to Kubernetes hosts", hit.passage.id) for hit in (first, second)]
+    assert reasons[0].points == sum(share.points for share in reasons[0].terms)
+    assert reasons[1].score / reasons[0].score == pytest.approx(second.score / first.score, abs=0.01)
+    assert reasons[0].missing == ("Kubernetes",)
+    assert {share.term for share in reasons[0].terms if share.heading} == {"deploy"}
+    with pytest.raises(KeyError):
+        await searcher.explain("deploy", "p99")

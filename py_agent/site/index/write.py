@@ -17,6 +17,7 @@ from py_agent.model.errors import ConfigError
 from py_agent.search.fold import Fold, to_json
 from py_agent.search.manifest import FORMAT, Manifest
 from py_agent.search.shards import digest_of, pack, shard_name
+from py_agent.search.stopwords import STOP_WORDS
 from py_agent.search.tokens import TOKENIZER, Tokenizer
 from py_agent.site.chunk import Piece
 from py_agent.site.index.postings import vocabulary
@@ -81,6 +82,7 @@ def write_index(
     }
     directory = {
         "fold": table,
+        "stop": sorted(STOP_WORDS),
         "synonyms": _folded(synonyms or {}, tokenizer),
         "notes": _runs(number for number, (page, _) in enumerate(rows) if _is_notes(page)),
         "same": base64.b64encode(_same(rows)).decode(),
