@@ -68,6 +68,31 @@ def test_the_same_site_gives_the_same_index_and_an_old_one_is_replaced(site: Pat
     assert after == {file.name for file in (index.parent / "fresh").iterdir()}
 
 
+def test_synonyms_are_searched_along(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("expiry => ttl\n", encoding="utf-8")
+    assert run("index", site, "--out", tmp_path / "out", "--synonyms", tmp_path / "words.txt").exit_code == 0
+    found = json.loads(run("search", tmp_path / "out", "expiry", "--json").output)
+    assert [hit["url"] for hit in found["hits"]] == ["guide/caching.html#ttl"]
+
+
+def test_search_explains_its_order(index: Path) -> None:
+    shown = run("search", index, "cache ttl", "--explain").output
+    assert "ttl -> ttl: rarity" in shown
+    found = json.loads(run("search", index, "cache ttl", "--explain", "--json").output)
+    assert {share["word"] for share in found["hits"][0]["explanation"]["terms"]} == {"cache", "ttl"}
+
+
+def test_a_batch_goes_to_the_index_that_each_question_names(index: Path, tmp_path: Path) -> None:
+    asked = tmp_path / "asked.jsonl"
+    asked.write_text('{"id": "a", "question": "ttl", "corpus": "index"}\n', encoding="utf-8")
+    [row] = [json.loads(line) for line in run("search", index.parent, "--batch", asked).output.splitlines()]
+    assert (row["id"], row["hits"][0]["url"]) == ("a", "guide/caching.html#ttl")
+    asked.write_text('{"id": "a", "question": "ttl"}\n', encoding="utf-8")
+    refused = run("search", index.parent, "--batch", asked)
+    assert refused.exit_code == 1
+    assert "names no `corpus`" in refused.output
+
+
 def test_search_prints_addresses_and_json(index: Path) -> None:
     shown = run("search", index, "cache ttl")
     assert "guide/caching.html#ttl" in shown.output and "Time to live" in shown.output

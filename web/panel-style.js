@@ -49,6 +49,14 @@ export const PANEL_CSS = `
 .newest { position: absolute; bottom: 12px; left: calc(50% - 20px); border: 1px solid var(--line); border-radius: 20px; background: var(--surface); box-shadow: 0 2px 8px rgb(16 24 40 / .16); }
 .greeting { margin: 0; color: var(--ink-2); }
 
+.instant { flex: none; max-height: 40%; overflow-y: auto; padding: 4px 8px; border-top: 1px solid var(--line); background: var(--surface-2); }
+.instant ul { margin: 0; padding: 0; list-style: none; }
+.instant a, .instant li > span { display: block; padding: 6px 10px; border-radius: 8px; color: var(--ink); font-size: 14px; line-height: 1.35; text-decoration: none; }
+.instant a:hover { background: var(--surface); }
+.instant .leaf, .instant .where { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.instant .leaf { font-weight: 600; }
+.instant .where { color: var(--ink-2); font-size: 13px; }
+
 .message { margin: 0 0 22px; }
 .message:last-child { margin-bottom: 4px; }
 .author { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }

@@ -3,6 +3,7 @@ import { Announcer } from "./announcer.js";
 import { ICONS, adopt, conceal, h, icon, reveal } from "./dom.js";
 import { Follower } from "./follow.js";
 import { GateDock } from "./gate.js";
+import { Instant } from "./instant.js";
 import { errorElement } from "./messages.js";
 import { PANEL_CSS } from "./panel-style.js";
 import { TEXT } from "./strings.js";
@@ -50,6 +51,7 @@ export class Panel {
     this.send = iconButton("send", TEXT.send, ICONS.send, () => this.#submit());
     this.stop = iconButton("stop", TEXT.stop, ICONS.stop, () => hands.onStop());
     this.stop.hidden = true;
+    this.instant = new Instant(config.index);
     this.threads = new ThreadsView(hands.threads, (text) => this.announcer.say(text));
     this.threadsButton = iconButton("conversations", TEXT.threads, ICONS.threads, () => hands.onThreads());
     this.threadsButton.hidden = true;
@@ -72,6 +74,7 @@ export class Panel {
       this.middle,
       this.threads.element,
       this.dock.element,
+      this.instant.element,
       this.composer,
       this.footnote,
       this.announcer.element,
@@ -87,7 +90,11 @@ export class Panel {
       event.preventDefault();
       this.#submit();
     });
-    this.field.addEventListener("input", () => this.#fitField());
+    this.field.addEventListener("input", () => {
+      this.#fitField();
+      // Who adds to a question is not looking for pages.
+      this.instant.type(this.busy ? "" : this.field.value);
+    });
     this.element.addEventListener("keydown", (event) => this.#onKey(event));
     for (const name of ["keyup", "keypress"]) this.element.addEventListener(name, (event) => event.stopPropagation());
   }
@@ -122,6 +129,7 @@ export class Panel {
   clearField() {
     this.field.value = "";
     this.#fitField();
+    this.instant.type("");
   }
 
   open() {
@@ -160,6 +168,7 @@ export class Panel {
   showThreads(shown, current = null) {
     if (shown === this.threads.shown) return;
     this.middle.hidden = this.composer.hidden = this.footnote.hidden = shown;
+    this.instant.type(shown ? "" : this.field.value);
     this.threadsButton.setAttribute("aria-expanded", String(shown));
     if (shown) {
       void this.threads.show(current);

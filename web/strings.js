@@ -8,6 +8,7 @@ export const TEXT = Object.freeze({
   question: "Your question",
   send: "Send the question",
   stop: "Stop the answer",
+  instant: "Pages that match",
   copy: "Copy the answer",
   copied: "Copied.",
   copyFailed: "The browser did not allow copying.",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import cast
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -14,10 +15,37 @@ from py_agent.site.address import MarkdownUrls
 from py_agent.site.index import DEFAULT_BASE_URL, write_index
 from py_agent.site.install import AGENT_FOLDER
 from py_agent.site.read import Skipped, find_files, read_site
+from py_agent.site.synonyms import read_synonyms
 
 #: Files listed by name in the summary; all of them are listed with --verbose.
 MAX_LISTED = 20
 FOLDER = click.Path(path_type=Path)
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+_INDEXING = (
+    click.option("--title", default="", help="Name of the site; by default what most pages say in their <title>."),
+    click.option(
+        "--md-urls",
+        type=click.Choice(["html", "directory"]),
+        default="html",
+        show_default=True,
+        help="Pages that Markdown files become.",
+    ),
+    click.option("--clean-urls", is_flag=True, help="The host serves page.html as page."),
+    click.option(
+        "--synonyms", type=FOLDER, help="File of words that are searched along with others: `a, b` or `a => b`."
+    ),
+    click.option("--verbose", is_flag=True, help="List every file that was skipped."),
+)
+
+
+def indexing(command: Command) -> Command:
+    """The options of commands that build an index; they go on to ``build_index`` as they are."""
+    for option in reversed(_INDEXING):
+        command = option(command)
+    return command
 
 
 @click.command()
@@ -29,17 +57,8 @@ FOLDER = click.Path(path_type=Path)
     show_default=True,
     help="The site's root, relative to the manifest, or absolute.",
 )
-@click.option("--title", default="", help="Name of the site; by default what most pages say in their <title>.")
-@click.option(
-    "--md-urls",
-    type=click.Choice(["html", "directory"]),
-    default="html",
-    show_default=True,
-    help="Pages that Markdown files become.",
-)
-@click.option("--clean-urls", is_flag=True, help="The host serves page.html as page.")
-@click.option("--verbose", is_flag=True, help="List every file that was skipped.")
-def index(site: Path, out: Path, base_url: str, title: str, md_urls: str, clean_urls: bool, verbose: bool) -> None:
+@indexing
+def index(site: Path, out: Path, base_url: str, **options: Any) -> None:
     """Index the HTML and Markdown files of the folder SITE."""
     if site.resolve() in out.resolve().parents and (site / AGENT_FOLDER).resolve() not in out.resolve().parents:
         raise ConfigError(
@@ -47,7 +66,7 @@ def index(site: Path, out: Path, base_url: str, title: str, md_urls: str, clean_
             hint=f"Give a folder outside the site, or {site / AGENT_FOLDER / 'index'}.",
             code="no_out",
         )
-    build_index(site, out, base_url=base_url, title=title, md_urls=md_urls, clean_urls=clean_urls, verbose=verbose)
+    build_index(site, out, base_url=base_url, **options)
 
 
 def build_index(
@@ -58,6 +77,7 @@ def build_index(
     title: str = "",
     md_urls: str = "html",
     clean_urls: bool = False,
+    synonyms: Path | None = None,
     verbose: bool = False,
 ) -> Manifest:
     """Reads ``site``, writes the index to ``out``, tells on stderr what was done and what was left out.
@@ -65,6 +85,7 @@ def build_index(
     Raises:
         ConfigError: There is nothing to index, or ``out`` cannot be written.
     """
+    words = read_synonyms(synonyms) if synonyms is not None else {}
     files = find_files(site)
     if out.exists() and not out.is_dir():
         raise ConfigError(f"{out} is a file.", hint="Give a folder with --out.", code="no_out")
@@ -75,7 +96,7 @@ def build_index(
     with click.progressbar(length=len(files), label="Reading", file=sys.stderr) as bar:
         read = read_site(site, files, markdown_urls=cast(MarkdownUrls, md_urls), progress=lambda: bar.update(1))
     _list_skipped(read.skipped, MAX_LISTED if not verbose else len(read.skipped))
-    manifest = write_index(read.pages, out, title=title, base_url=base_url, clean_urls=clean_urls)
+    manifest = write_index(read.pages, out, title=title, base_url=base_url, clean_urls=clean_urls, synonyms=words)
     size = sum(file.stat().st_size for file in out.iterdir() if file.is_file())
     lost = sum(one.lost for one in read.skipped)
     click.echo(

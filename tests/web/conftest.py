@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
+from py_agent.site.index import write_index
 from py_agent.site.serve import Canned, SiteServer
 from py_agent.testing.chromium import open_chromium
 from py_agent.testing.driver import WidgetDriver
+from tests.sites import html_page, make_site, read
 
 ROOT = Path(__file__).resolve().parents[2]
 ESBUILD = ROOT / "node_modules" / ".bin" / "esbuild"
@@ -69,6 +71,11 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, (entry, flags) in entries.items():
         command = [ESBUILD, entry, "--bundle", "--minify", "--target=es2022", "--log-level=warning", *flags]
         subprocess.run([*command, f"--outfile={out / name}"], cwd=ROOT, check=True, timeout=60)
+    pages = {
+        "guide/caching/": html_page("Caching", "Entries live for 300 seconds. Turn it off with --no-cache."),
+        "guide/deploy/": html_page("<Deploy>", "Upload the folder."),
+    }
+    write_index(read(make_site(tmp_path_factory.mktemp("pages"), pages)).pages, out / "index")
     return out
 
 
