@@ -7,7 +7,6 @@ from pathlib import Path
 
 from py_agent.model.errors import ConfigError
 
-
 # A sign of its own: the one in C# belongs to the word.
 _COMMENT = re.compile(r"(?:^|\s)#(?:\s.*)?$")
 
