@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from py_agent.search.fold import Fold
+from py_agent.search.semantic import SemanticInfo
 from py_agent.search.shards import HASH_CHARS, shard_name
 
 
@@ -77,7 +78,8 @@ class Directory:
         self.pages = ShardList("pages", shards["pages"])
         self.words = ShardList("words", shards.get("words", none))
         self.codes = ShardList("codes", shards.get("codes", none))
-        self.semantic: dict[str, Any] | None = parsed.get("semantic")
+        semantic = parsed["semantic"]
+        self.semantic = SemanticInfo(semantic) if semantic is not None else None
         self._same = base64.b64decode(parsed["same"])
         self._notes: list[int] = [int(first) for first, _ in parsed["notes"]]
         self._notes_end: list[int] = [int(first) + int(count) for first, count in parsed["notes"]]

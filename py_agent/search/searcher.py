@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
 from functools import partial
 
@@ -11,6 +12,7 @@ from py_agent.model.passage import Passage
 from py_agent.search.base import Hit, Page, SearchResult
 from py_agent.search.directory import Directory
 from py_agent.search.explain import Explanation, explain
+from py_agent.search.fusion import CANDIDATES, NAME_WEIGHT, WEIGHT, Meaning, fuse
 from py_agent.search.lexical import Found, Lexicon
 from py_agent.search.manifest import REBUILD, Manifest, parse_manifest
 from py_agent.search.query import QueryWord, read_query
@@ -37,6 +39,8 @@ class IndexSearcher:
         self._shards = shards
         self._tokenizer = Tokenizer(directory.fold)
         self._lexicon = Lexicon(directory, shards, breathe)
+        semantic = directory.semantic
+        self._meaning = Meaning(semantic, directory, shards, breathe) if semantic is not None else None
         # What was given away is asked for again when it is quoted, and then must not need the network.
         self._given: dict[int, Passage] = {}
 
@@ -56,19 +60,21 @@ class IndexSearcher:
         return read_query(query, self._tokenizer, self._directory.stop_words)
 
     async def _rank(self, found: Sequence[Found], top: int) -> list[tuple[Passage, float]]:
-        scores = await self._lexicon.add_up(found)
-        candidates = scores.best(top * SPARE_CANDIDATES)
+        scores, likeness = await asyncio.gather(self._lexicon.add_up(found), self._likeness(found))
+        lexical = scores.best(max(CANDIDATES, top * SPARE_CANDIDATES))
+        weight = NAME_WEIGHT if any(one.word.name for one in found) else WEIGHT
+        candidates = fuse(lexical, likeness, self._meaning.info.bits if self._meaning else 0, weight)
         best = candidates[0][0] if candidates else 1
         chosen: list[tuple[Passage, float]] = []
         addresses: set[str] = set()
         places: set[int] = set()
         notes = 0
-        waiting = [(score, passage) for score, passage in candidates]
+        waiting = deque(candidates)
         while waiting and len(chosen) < top:
             # As many at once as are still wanted: their shards load side by side.
-            batch: list[tuple[int, int]] = []
+            batch: list[tuple[float, int]] = []
             while waiting and len(chosen) + len(batch) < top:
-                score, number = waiting.pop(0)
+                score, number = waiting.popleft()
                 place = self._directory.place(number)
                 noted = self._directory.is_notes(number)
                 if place in places or (noted and notes == MAX_NOTES):
@@ -81,6 +87,9 @@ class IndexSearcher:
                     addresses.add(passage.url)
                     chosen.append((passage, score / best))
         return chosen
+
+    async def _likeness(self, found: Sequence[Found]) -> list[tuple[int, int]]:
+        return await self._meaning.likeness(found) if self._meaning else []
 
     async def explain(self, query: str, passage: str) -> Explanation:
         """Why ``passage`` ranks where it does for ``query``.

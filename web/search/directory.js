@@ -1,6 +1,7 @@
 // The directory of an index and what lies in its shards: the twin of py_agent/search/directory.py, postings.py, texts.py.
 
 import { Fold } from "./fold.js";
+import { SemanticInfo } from "./semantic.js";
 
 const HASH_CHARS = 12;
 const WIDTH = 0b0011;
@@ -76,6 +77,9 @@ export class Directory {
     this.lists = new ShardList("lists", shards.lists);
     this.typos = new ShardList("typos", shards.typos);
     this.texts = new ShardList("texts", shards.texts);
+    this.words = new ShardList("words", shards.words);
+    this.codes = new ShardList("codes", shards.codes);
+    this.semantic = parsed.semantic ? new SemanticInfo(parsed.semantic) : null;
     this.same = Uint8Array.from(atob(parsed.same), (char) => char.charCodeAt(0));
     /** @type {[number, number][]} */
     this.notes = parsed.notes;

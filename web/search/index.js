@@ -2,6 +2,7 @@
 
 import { PyAgentError } from "../errors.js";
 import { Directory, TextShard } from "./directory.js";
+import { CANDIDATES, Meaning, NAME_WEIGHT, WEIGHT, fuse } from "./fusion.js";
 import { Lexicon, holds } from "./lexical.js";
 import { Shards, damaged, fetchFile } from "./shards.js";
 import { Tokenizer, readQuery } from "./tokens.js";
@@ -26,6 +27,7 @@ export class SearchIndex {
     this.shards = shards;
     this.tokenizer = new Tokenizer(directory.fold);
     this.lexicon = new Lexicon(directory, shards, manifest.passages);
+    this.meaning = directory.semantic && new Meaning(directory.semantic, directory, shards);
   }
 
   /**
@@ -74,7 +76,10 @@ export class SearchIndex {
    * @param {number} top
    */
   async #rank(found, top) {
-    const waiting = this.lexicon.best(found, top * SPARE_CANDIDATES);
+    const likeness = this.meaning ? await this.meaning.likeness(found) : [];
+    const lexical = this.lexicon.best(found, Math.max(CANDIDATES, top * SPARE_CANDIDATES));
+    const weight = found.some(({ word }) => word.name) ? NAME_WEIGHT : WEIGHT;
+    const waiting = fuse(lexical, likeness, this.meaning?.info.bits ?? 0, weight);
     const best = waiting[0]?.[0] ?? 1;
     const chosen = [];
     const addresses = new Set();

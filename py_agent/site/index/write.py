@@ -20,10 +20,12 @@ from py_agent.search.shards import digest_of, pack, shard_name
 from py_agent.search.stopwords import STOP_WORDS
 from py_agent.search.tokens import TOKENIZER, Tokenizer
 from py_agent.site.chunk import Piece
-from py_agent.site.index.postings import vocabulary
+from py_agent.site.index.postings import Rows, Vocabulary, vocabulary
+from py_agent.site.index.semantic import code_shards, semantic_entry, word_shards
 from py_agent.site.index.texts import page_shards, text_shards
 from py_agent.site.index.typos import typo_shards
 from py_agent.site.read import Page
+from py_agent.site.semantic.build import Semantic
 
 #: Where the manifest lies when nobody says otherwise: ``SITE/agent/index/manifest.json``.
 DEFAULT_BASE_URL = "../../"
@@ -47,6 +49,7 @@ def write_index(
     clean_urls: bool = False,
     synonyms: Mapping[str, Sequence[str]] | None = None,
     progress: Callable[[], None] | None = None,
+    meaning: Callable[[Rows, Vocabulary, Tokenizer], Semantic] | None = None,
 ) -> Manifest:
     """Writes the index of ``pages`` into the folder ``out`` and returns its manifest. Files of an index that was there
     before are removed after the new manifest is in place, so a reader never meets half of each.
@@ -59,6 +62,7 @@ def write_index(
         clean_urls: The host serves ``page.html`` as ``page``.
         synonyms: Words that are searched along with others, as ``read_synonyms`` gives them.
         progress: Called once a passage.
+        meaning: Makes the vectors; None: the index has none.
 
     Raises:
         ConfigError: There is no passage to index, or ``out`` cannot be written.
@@ -80,6 +84,10 @@ def write_index(
         "texts": writer.shards("texts", text_shards(rows, clean_urls=clean_urls)),
         "pages": writer.shards("pages", page_shards(pages)),
     }
+    semantic = meaning(rows, words, tokenizer) if meaning is not None else None
+    if semantic is not None:
+        shards["words"] = writer.shards("words", word_shards(semantic))
+        shards["codes"] = writer.shards("codes", [(None, content) for content in code_shards(semantic)])
     directory = {
         "fold": table,
         "stop": sorted(STOP_WORDS),
@@ -87,7 +95,7 @@ def write_index(
         "notes": _runs(number for number, (page, _) in enumerate(rows) if _is_notes(page)),
         "same": base64.b64encode(_same(rows)).decode(),
         "shards": shards,
-        "semantic": None,
+        "semantic": semantic_entry(semantic) if semantic is not None else None,
     }
     name = writer.shard("directory", json.dumps(directory, ensure_ascii=False, separators=(",", ":")).encode())
     manifest = Manifest(
@@ -100,6 +108,7 @@ def write_index(
         passages=len(rows),
         tokenizer=TOKENIZER,
         directory=shard_name("directory", name),
+        semantic=semantic is not None,
     )
     writer.finish(manifest)
     return manifest
