@@ -127,8 +127,8 @@ def _read_file(site: Site, root: Path, file: str, page: str, *, is_html: bool) -
 def _why_not(document: Document, page: str, pieces: list[Piece]) -> str:
     if _NOT_PAGES.search(page):
         return "an error page"
-    if document.noindex:
-        return 'it says <meta name="robots" content="noindex">'
+    if document.head.noindex:
+        return f"it says {document.head.noindex}"
     if not pieces:
         return "it only lists links to other pages" if document.link_lists else "no text was found in it"
     return ""
