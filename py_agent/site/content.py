@@ -35,12 +35,12 @@ _SKIPPED_NAMES = names_of("""
     pagination pager prev-next prev-next-area pagination-nav rst-footer-buttons related-pages page-nav vpdocfooter
     docs-navigation-links
     skip-link skip-to-content skip-nav back-to-top content-icon-container
-    headerlink linenos linenodiv linenumbers line-numbers-rows line-numbers-wrapper lineno gutter lnt
+    headerlink linenos linenodiv linenumbers line-numbers-rows line-numbers-wrapper lineno gutter lnt ln
     copybtn copy-button clipboard copybutton
     edit-this-page edit-link theme-edit-this-page edit-page-link md-content__button view-this-page
     page-meta td-page-meta md-source-file md-feedback feedback theme-doc-footer last-updated theme-doc-version-badge
     sphinxsidebar navbar navheader navfooter wy-nav-side rst-versions md-sidebar
-    msearchbox msearchselectwindow msearchresultswindow titlearea side-nav nav-tree footnote-backref
+    msearchbox msearchselectwindow msearchresultswindow titlearea side-nav nav-tree ttc footnote-backref
     nosearch robots-nocontent notranslate-ui
 """)
 # Only outside a marked main part: inside it these names are used for content too.
@@ -126,7 +126,7 @@ class Chrome:
         if (role := attributes.get("role")) and role.lower() in _SKIPPED_ROLES and not tag.startswith("h"):
             return True
         found = names(attributes)
-        if found & _SKIPPED_NAMES or any(_HASHED.match(name) for name in found if "_" in name):
+        if found & _SKIPPED_NAMES or any(_is_part(name) for name in found if "_" in name or "--" in name):
             return tag not in ("body", "main", "article") and node.css_first("h1") is None
         if found and _BANNER.search(" ".join(found)):
             return tag not in ("html", "body", "main", "article") and node.css_first("h1") is None
@@ -140,6 +140,11 @@ class Chrome:
         if self._in_body and (tag in ("aside", "header") or found & _SKIPPED_NAMES_IN_BODY):
             return node.css_first("h1") is None
         return tag in ("ul", "ol") and _is_page_toc(node)
+
+
+def _is_part(name: str) -> bool:
+    """Whether a name is that of a part of some dressing: ``page-meta__lastmod``, or a hashed one."""
+    return re.split("__|--", name, maxsplit=1)[0] in _SKIPPED_NAMES or bool(_HASHED.match(name))
 
 
 def _labels_code(node: LexborNode) -> bool:

@@ -15,6 +15,8 @@ _REFRESH = re.compile(r"^\s*([\d.]+)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+?)[\"
 _ROBOTS = frozenset(("robots", "googlebot", "bingbot"))
 #: A redirect that waits longer than this is a page that somebody is meant to read.
 MAX_REFRESH_SECONDS = 10.0
+#: A shorter heading stands in any title by chance.
+MIN_TITLE_CHARS = 3
 # What Sphinx writes where a page has no heading.
 _NO_TITLES = frozenset(("<no title>", "untitled", "untitled document", "index of /"))
 
@@ -102,7 +104,7 @@ def choose_titles(head_title: str, headings: Sequence[str], marked: Sequence[str
     banners = frozenset(one for one in headings if _key(one) in of_site) if own or parts else frozenset()
     page = parts[0] if parts else ""
     whole = _key(head_title)
-    known = next((one for one in [*own, *marked] if _key(one) and _key(one) in whole), "")
+    known = next((one for one in [*own, *marked] if len(_key(one)) >= MIN_TITLE_CHARS and _key(one) in whole), "")
     if known:
         return Titles(known, site, banners)
     if len(own) == 1 or (own and not page):

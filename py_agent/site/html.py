@@ -54,7 +54,7 @@ def _is_link_list(sections: list[Section], least: int, share: float) -> bool:
 
 
 def _set_titles(document: Document, tree: LexborHTMLParser, headings: list[str]) -> None:
-    marks = [] if len(headings) == 1 else [" ".join(node.text().split()) for node in tree.css(_TITLE_MARKS)]
+    marks = [" ".join(node.text(deep=False).split()) for node in tree.css(_TITLE_MARKS)]
     titles = choose_titles(document.head.title, headings, marks)
     document.title, document.site_title = titles.page, titles.site
     if not titles.banners:

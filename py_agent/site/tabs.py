@@ -28,7 +28,7 @@ def find_tabs(tree: LexborHTMLParser, source: str) -> tuple[dict[int, str], froz
             continue
         read.add(strip.mem_id)
         for label, panel in zip(found, panels, strict=True):
-            labels.setdefault(panel.mem_id, label)
+            labels[panel.mem_id] = labels.get(panel.mem_id) or label
     return labels, frozenset(read)
 
 

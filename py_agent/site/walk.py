@@ -16,6 +16,8 @@ _ADMONITIONS = names_of("""
     admonition note tip warning caution important danger info hint attention error callout alert admonitionblock
     custom-block theme-admonition sidebar-box
 """)
+# What makes a row of a table more than a line of cells.
+_BLOCKS = "h1, h2, h3, h4, h5, h6, pre, dl, table, p, ul, ol, div, blockquote"
 #: A cell separator that white-space folding turns into a blank: quotes of a row are found on the page again.
 CELL_SEPARATOR = "\t"
 #: Terms in a row share one explanation, as long as together they are no longer than this; more is a list, not a term.
@@ -106,6 +108,9 @@ class Walker:
             self._pre(node, depth)
         elif tag == "table" and self._is_data(node, attributes):
             self._table(node, attributes)
+        elif tag == "tr" and node.css_first(_BLOCKS) is None:
+            self.flush()
+            self._row(node, tight=True)
         elif tag == "dl":
             self._definitions(node, depth)
         elif tag == "dt":
@@ -113,7 +118,7 @@ class Walker:
         elif tag in INLINE:
             self._inline_element(node, tag, attributes, depth)
         elif tag == "div" and "fragment" in names(attributes) and node.css_first("div.line") is not None:
-            self._code(node)
+            self._code(node, gutter="\xa0" if node.css_first("span.lineno") is not None else "")
         else:
             self._container(node, tag, attributes, depth)
 
@@ -253,9 +258,13 @@ class Walker:
             return
         self._code(node)
 
-    def _code(self, node: LexborNode) -> None:
+    def _code(self, node: LexborNode, gutter: str = "") -> None:
+        """Code; ``gutter`` is what stands between a line and its number, which is left out already."""
         self.flush()
-        lines = code_lines(raw(node, self._chrome).replace("\xa0", " "))
+        text = raw(node, self._chrome)
+        if gutter:
+            text = "\n".join(line.removeprefix(gutter) for line in text.split("\n"))
+        lines = code_lines(text.replace("\xa0", " "))
         if lines:
             self.sections[-1].chars += sum(map(len, lines))
             self._add(Block("\n".join(lines), kind="code", language=language(node)))
@@ -282,14 +291,17 @@ class Walker:
             return
         tight = False
         for row in node.css("tr"):
-            if self._chrome.skips(row, "tr", row.attributes):
-                continue
-            cells = [
-                plain(cell, self._chrome)
-                for cell in row.css("th, td")
-                if not self._chrome.skips(cell, cell.tag or "", cell.attributes)
-            ]
-            if text := CELL_SEPARATOR.join(cells).strip():
-                self._count(row, text)
-                self._add(Block(text, tight=tight))
-                tight = True
+            if not self._chrome.skips(row, "tr", row.attributes):
+                tight = self._row(row, tight=tight) or tight
+
+    def _row(self, row: LexborNode, *, tight: bool) -> bool:
+        cells = [
+            plain(cell, self._chrome)
+            for cell in row.css("th, td")
+            if not self._chrome.skips(cell, cell.tag or "", cell.attributes)
+        ]
+        text = CELL_SEPARATOR.join(cells).strip()
+        if text:
+            self._count(row, text)
+            self._add(Block(text, tight=tight))
+        return bool(text)
