@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from selectolax.lexbor import LexborHTMLParser
 
 from py_agent.site.content import Chrome, find_main
-from py_agent.site.decode import decode_html, unclosed
+from py_agent.site.decode import decode, unclosed
 from py_agent.site.document import Document, Section
 from py_agent.site.head import choose_titles, read_head
 from py_agent.site.tabs import find_tabs
@@ -22,19 +24,27 @@ LINK_LIST_PAGE_LINKS = 100
 _TITLE_MARKS = ".title, .page-title, .doctitle"
 
 
-def read_html(data: bytes | str) -> Document:
-    """Reads an HTML page. Broken markup is read as browsers do; what gets lost that way is told in ``problems``."""
-    source = decode_html(data) if isinstance(data, bytes) else data
-    document = Document(problems=unclosed(source))
+def read_html(data: bytes | str, *, content: Sequence[str] = (), drop: Sequence[str] = ()) -> Document:
+    """Reads an HTML page. Broken markup is read as browsers do; what gets lost that way is told in ``problems``.
+
+    Args:
+        data: The page.
+        content: A site's own CSS selectors of its main part; where none matches, the part is found as on any page.
+        drop: CSS selectors of what to leave out besides.
+    """
+    source, wrong = decode(data) if isinstance(data, bytes) else (data, "")
+    document = Document(problems=[*([wrong] if wrong else []), *unclosed(source)])
     tree = LexborHTMLParser(source)
     document.head = read_head(tree)
     document.language = document.head.language
-    roots, marked = find_main(tree)
+    roots, marked = find_main(tree, content)
     if not roots:
         document.problems.append("it has no body")
         return document
     labels, strips = find_tabs(tree, source)
-    walker = Walker(tree, Chrome(in_body=not marked, panels=frozenset(labels)), labels, strips)
+    dropped = frozenset(node.mem_id for selector in drop for node in tree.css(selector))
+    chrome = Chrome(in_body=not marked, dropped=dropped, panels=frozenset(labels))
+    walker = Walker(tree, chrome, labels, strips)
     for root in roots:
         walker.walk(root, 0)
         walker.flush()
