@@ -7,10 +7,12 @@ import contextlib
 import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 
 import click
 
-from py_agent.cli.index import FOLDER, build_index
+from py_agent.cli.index import build_index
+from py_agent.cli.reading import FOLDER, reading_options, take_options
 from py_agent.site.install import AGENT_FOLDER, LAUNCHER, copy_site, find_agent, has_tag, place_agent, script_tag
 from py_agent.site.load import load_index
 from py_agent.site.read import find_files
@@ -22,19 +24,11 @@ from py_agent.site.serve import SiteServer
 @click.option("--agent", type=FOLDER, help="The built agent; by default dist/agent.")
 @click.option("--out", type=FOLDER, help="Write a copy of the site with the agent here, and leave SITE as it is.")
 @click.option("--title", default="", help="Name of the site; by default what most pages say in their <title>.")
-@click.option(
-    "--md-urls",
-    type=click.Choice(["html", "directory"]),
-    default="html",
-    show_default=True,
-    help="Pages that Markdown files become.",
-)
 @click.option("--clean-urls", is_flag=True, help="The host serves page.html as page.")
-@click.option("--verbose", is_flag=True, help="List every file that was skipped.")
-def build(
-    site: Path, agent: Path | None, out: Path | None, title: str, md_urls: str, clean_urls: bool, verbose: bool
-) -> None:
+@reading_options
+def build(site: Path, agent: Path | None, out: Path | None, title: str, clean_urls: bool, **reading: Any) -> None:
     """Put the agent and its index beside the pages of the folder SITE, and print the script tag."""
+    options = take_options(**reading)
     built = find_agent(agent)
     files = find_files(site)
     target = site
@@ -42,7 +36,7 @@ def build(
         copy_site(site, out)
         target = out
     index = place_agent(built, target)
-    manifest = build_index(site, index, title=title, md_urls=md_urls, clean_urls=clean_urls, verbose=verbose)
+    manifest = build_index(site, index, title=title, clean_urls=clean_urls, options=options)
     click.echo(script_tag(f"Ask {manifest.title}"))
     if has_tag(site, files):
         click.echo("The front page has a script tag of py-agent already.", err=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from selectolax.lexbor import LexborHTMLParser
 
-from py_agent.site.content import Chrome, find_main
+from py_agent.site.content import TOC_MIN_LINKS, Chrome, find_main
 from py_agent.site.decode import decode, unclosed
 from py_agent.site.document import Document, Section
 from py_agent.site.head import choose_titles, read_head
@@ -54,6 +54,9 @@ def read_html(data: bytes | str, *, content: Sequence[str] = (), drop: Sequence[
         one for one in sections if not (listing or _is_link_list([one], LINK_LIST_SECTION_LINKS, LINK_LIST_SHARE))
     ]
     document.link_lists = len(sections) - len(document.sections)
+    if not any(section.blocks for section in document.sections):
+        # A table of contents is left out as navigation; a page that has nothing else is a list of links.
+        document.link_lists += any(len(root.css("a[href]")) >= TOC_MIN_LINKS for root in roots)
     _set_titles(document, tree, walker.first_headings)
     return document
 

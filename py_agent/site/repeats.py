@@ -17,7 +17,7 @@ COLLECTION_MIN_CHARS = 80
 #: A passage on more pages than this is a template's, and proves no repetition either.
 COLLECTION_MAX_PLACES = 50
 #: A paragraph on at least this share of a site's pages is dressing, whatever element it stands in ...
-DRESSING_SHARE = 0.6
+DRESSING_SHARE = 0.75
 #: ... if the site has so many pages that this is no chance,
 DRESSING_MIN_PAGES = 20
 #: ... and the paragraph so many words that it is no label ("Parameters"), and so few letters that it is no chapter.
