@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -106,6 +107,7 @@ def read(site: Path, options: ReadingOptions) -> Site:
                 cache=cache,
                 rules=rules,
                 facets=options.facets,
+                processes=os.cpu_count() or 1,
             )
     finally:
         cache.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -24,6 +25,8 @@ SKIPPED_TAGS = names_of("""
 IGNORED_ATTRIBUTES = names_of("""
     data-pagefind-ignore data-nosnippet data-search-exclude data-noindex data-docsearch-ignore data-swiftype-index
 """)
+_TELLING = IGNORED_ATTRIBUTES | {"hidden", "aria-hidden", "style", "role"}
+_HEADINGS = names_of("h1 h2 h3 h4 h5 h6")
 _SKIPPED_ROLES = names_of("""
     navigation search banner contentinfo dialog alertdialog menu menubar toolbar tablist button
 """)
@@ -118,28 +121,49 @@ class Chrome:
         if self._dropped and node.mem_id in self._dropped:
             return True
         if not attributes:
-            return self._by_tag(node, tag, frozenset())
+            return self._by_tag(node, tag, False)
         if self._panels and node.mem_id in self._panels:
             return False
-        if is_hidden(attributes) or any(name in attributes for name in IGNORED_ATTRIBUTES):
+        if not _TELLING.isdisjoint(attributes) and _is_told(tag, attributes):
             return True
-        if (role := attributes.get("role")) and role.lower() in _SKIPPED_ROLES and not tag.startswith("h"):
-            return True
-        found = names(attributes)
-        if found & _SKIPPED_NAMES or any(_is_part(name) for name in found if "_" in name or "--" in name):
-            return tag not in ("body", "main", "article") and node.css_first("h1") is None
-        if found and _BANNER.search(" ".join(found)):
+        dressing, in_body, badge = _judged(attributes.get("class") or "")
+        if identity := attributes.get("id"):
+            also_dressing, also_in_body, _ = _judge(identity)
+            dressing, in_body = dressing or also_dressing, in_body or also_in_body
+        if dressing:
             return tag not in ("html", "body", "main", "article") and node.css_first("h1") is None
-        if "lang" in found and tag == "span" and node.next is not None:
+        if badge and tag == "span" and node.next is not None:
             return _labels_code(node)
-        return self._by_tag(node, tag, found)
+        return self._by_tag(node, tag, in_body)
 
-    def _by_tag(self, node: LexborNode, tag: str, found: frozenset[str] | set[str]) -> bool:
+    def _by_tag(self, node: LexborNode, tag: str, named: bool) -> bool:
         if tag == "footer":
             return True
-        if self._in_body and (tag in ("aside", "header") or found & _SKIPPED_NAMES_IN_BODY):
+        if self._in_body and (named or tag in ("aside", "header")):
             return node.css_first("h1") is None
         return tag in ("ul", "ol") and _is_page_toc(node)
+
+
+def _is_told(tag: str, attributes: Attributes) -> bool:
+    """Whether attributes say that the element is hidden, kept out of searches, or a control."""
+    if is_hidden(attributes) or not IGNORED_ATTRIBUTES.isdisjoint(attributes):
+        return True
+    return (attributes.get("role") or "").lower() in _SKIPPED_ROLES and tag not in _HEADINGS
+
+
+def _judge(text: str) -> tuple[bool, bool, bool]:
+    """What names say: dressing anywhere, dressing outside of a marked main part, and a badge that may name code."""
+    found = set(text.lower().split())
+    dressing = (
+        not _SKIPPED_NAMES.isdisjoint(found)
+        or any(_is_part(name) for name in found if "_" in name or "--" in name)
+        or bool(_BANNER.search(text.lower()))
+    )
+    return dressing, not _SKIPPED_NAMES_IN_BODY.isdisjoint(found), "lang" in found
+
+
+#: A site has few class attributes and writes them on every page: each is judged once.
+_judged = lru_cache(maxsize=8_192)(_judge)
 
 
 def _is_part(name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -51,7 +50,7 @@ def read_all(
     jobs: Sequence[Job],
     *,
     cache: ReadingCache,
-    processes: int | None = None,
+    processes: int = 1,
     progress: Callable[[], None] = lambda: None,
 ) -> Iterator[Outcome]:
     """Reads ``jobs`` below ``root`` and gives their outcomes in no fixed order; what cannot be read is an outcome too.
@@ -60,7 +59,7 @@ def read_all(
         root: The site's folder.
         jobs: What to read.
         cache: Where readings are kept.
-        processes: How many to use; by default as many as there are cores.
+        processes: How many to use at most.
         progress: Called once a file.
     """
     fresh: list[tuple[Job, str]] = []
@@ -71,12 +70,11 @@ def read_all(
             else:
                 progress()
                 yield outcome
-    many = processes if processes is not None else os.cpu_count() or 1
-    if many < 2 or len(fresh) < POOL_FROM_FILES:
+    if processes < 2 or len(fresh) < POOL_FROM_FILES:
         for task in _slices(fresh):
             yield from _store([_read(root, task)], cache, progress)
         return
-    pool = _Pool(root, many)
+    pool = _Pool(root, processes)
     try:
         for task in _slices(fresh):
             yield from _store(pool.submit(task), cache, progress)

@@ -116,7 +116,7 @@ def read_site(
     cache: ReadingCache | None = None,
     rules: Rules | None = None,
     facets: Mapping[str, str] | None = None,
-    processes: int | None = None,
+    processes: int = 1,
 ) -> Site:
     """Reads ``files`` of ``root``. A file that cannot be read is reported, never an error.
 
@@ -128,7 +128,8 @@ def read_site(
         cache: Readings of earlier builds; without it every file is read.
         rules: The site's own rules.
         facets: Values of facets, such as ``{"version": "latest"}``: pages with another value are left out.
-        processes: How many processes may read; by default as many as there are cores.
+        processes: How many processes may read a large site. More than one needs a caller whose main module may be
+            imported again, as for every use of ``multiprocessing``.
 
     Raises:
         ConfigError: ``bad_facet``: the site has no such facet or value.

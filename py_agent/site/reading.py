@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path, PurePosixPath
@@ -55,7 +55,11 @@ class Reading:
 
     def pack(self) -> bytes:
         """The reading as bytes."""
-        row = {**asdict(self), "pieces": [[p.anchor, p.path, p.text, p.fragment] for p in self.pieces]}
+        row = {
+            **vars(self),
+            "head": vars(self.head),
+            "pieces": [[p.anchor, p.path, p.text, p.fragment] for p in self.pieces],
+        }
         return zlib.compress(
             json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"), COMPRESSION
         )

@@ -60,6 +60,8 @@ class Walker:
 
     def flush(self) -> None:
         """Ends the paragraph that is being collected."""
+        if not self._inline:
+            return
         lines = [" ".join(line.split()) for line in "".join(self._inline).split("\n")]
         text = "\n".join(line for line in lines if line)
         self._inline.clear()
