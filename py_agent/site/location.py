@@ -121,7 +121,7 @@ def _base_of(entries: list[tuple[str, str]], files: Iterable[str]) -> str:
         found = sum(one.path.startswith(root) and same_page(one.path[len(root) :]) in known for one in paths)
         if found > hits:
             best, hits = start + root, found
-    return best if hits * 2 > len(paths) else ""
+    return best if hits * 2 >= len(paths) else ""
 
 
 def _sitemap(root: Path, name: str, place: Location, seen: set[str]) -> list[tuple[str, str]]:
