@@ -195,7 +195,11 @@ def test_bad_input_is_one_line_with_its_cure(site: Path, index: Path, agent: Pat
     foreign = make_site(tmp_path / "foreign", {"a.html": html_page("A", "b"), "agent/x.html": html_page("X", "y")})
     cases: list[tuple[list[object], str]] = [
         (["index", tmp_path / "no", "--out", tmp_path / "o"], "does not exist"),
-        (["index", tmp_path / "none", "--out", tmp_path / "o"], "holds no .html or .md file"),
+        (["index", tmp_path / "none", "--out", tmp_path / "o"], "holds no .html, .md, .mdx or .rst file"),
+        (["index", site, "--out", tmp_path / "o", "--rules", tmp_path / "no.toml"], "cannot be read"),
+        (["index", site, "--out", tmp_path / "o", "--facet", "latest"], "is not NAME=VALUE"),
+        (["index", site, "--out", tmp_path / "o", "--facet", "version=9"], "facet 'version'"),
+        (["index", site, "--out", tmp_path / "o", "--cache", tmp_path / "c", "--no-cache"], "exclude each other"),
         (["index", file, "--out", tmp_path / "o"], "is a file, not a folder"),
         (["index", site, "--out", file], "is a file"),
         (["index", site, "--out", file / "below"], "cannot be written"),

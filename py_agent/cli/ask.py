@@ -15,7 +15,7 @@ from typing import BinaryIO
 import click
 
 from py_agent.agent import DocsAgent
-from py_agent.cli.index import FOLDER
+from py_agent.cli.reading import FOLDER
 from py_agent.engines.base import Engine
 from py_agent.engines.extractive import ExtractiveEngine
 from py_agent.model.config import AgentConfig

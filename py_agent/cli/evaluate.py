@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from py_agent.cli.index import FOLDER
+from py_agent.cli.reading import FOLDER
 from py_agent.evals.answers import read_answers, read_questions, score
 
 

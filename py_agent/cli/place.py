@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from py_agent.cli.index import FOLDER, build_index, indexing
+from py_agent.cli.index import IndexOptions, build_index, indexing, take_indexing
+from py_agent.cli.reading import FOLDER
 from py_agent.site.install import AGENT_FOLDER, LAUNCHER, copy_site, find_agent, has_tag, place_agent, script_tag
 from py_agent.site.load import load_index
 from py_agent.site.read import find_files
@@ -25,6 +26,7 @@ from py_agent.site.serve import SiteServer
 @indexing
 def build(site: Path, agent: Path | None, out: Path | None, **options: Any) -> None:
     """Put the agent and its index beside the pages of the folder SITE, and print the script tag."""
+    taken = take_indexing(**options)
     built = find_agent(agent)
     files = find_files(site)
     target = site
@@ -32,7 +34,7 @@ def build(site: Path, agent: Path | None, out: Path | None, **options: Any) -> N
         copy_site(site, out)
         target = out
     index = place_agent(built, target)
-    manifest = build_index(site, index, **options)
+    manifest = build_index(site, index, taken)
     click.echo(script_tag(f"Ask {manifest.title}"))
     if has_tag(site, files):
         click.echo("The front page has a script tag of py-agent already.", err=True)
@@ -53,7 +55,7 @@ def serve(site: Path, agent: Path | None, port: int) -> None:
         if agent is not None or not (installed / LAUNCHER).is_file():
             index = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="py-agent-")))
             mounts = {f"/{AGENT_FOLDER}": find_agent(agent), f"/{AGENT_FOLDER}/index": index}
-            title = build_index(site, index).title
+            title = build_index(site, index, IndexOptions()).title
         else:
             title = asyncio.run(load_index(installed / "index")).manifest.title
         inject = "" if has_tag(site, files) else script_tag(f"Ask {title}")

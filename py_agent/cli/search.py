@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from py_agent.cli.index import FOLDER
+from py_agent.cli.reading import FOLDER
 from py_agent.model.errors import ConfigError
 from py_agent.search import IndexSearcher, SearchResult
 from py_agent.search.explain import Explanation

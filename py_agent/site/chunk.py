@@ -28,7 +28,7 @@ def chunk(document: Document) -> list[Piece]:
     pieces: list[Piece] = []
     for section in _merge(document.sections):
         fragment = section.heading if section.heading and (section.soft or not section.anchor) else ""
-        if len(section.path) == 1 and not section.anchor:
+        if len(section.path) == 1 and not section.anchor and section.heading == document.title:
             fragment = ""  # the page's own heading: the address of the page leads there
         for text in _texts(section.blocks):
             pieces.append(Piece(section.anchor, section.path, text, fragment))

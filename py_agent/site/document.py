@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from py_agent.site.head import Head
+
 
 @dataclass
 class Block:
@@ -52,7 +54,7 @@ class Document:
         site_title: What ``<title>`` says besides the page's own title: the site's name, where pages carry it.
         language: Language tag of the page, empty if it does not say.
         problems: What a person should know of the file (an unclosed comment swallowed its end ...).
-        noindex: The page asks search engines to leave it out.
+        head: What the page says of itself: robots, canonical address, redirect, alternates.
         link_lists: Number of sections left out because they were nothing but links.
     """
 
@@ -61,5 +63,5 @@ class Document:
     language: str = ""
     sections: list[Section] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    noindex: bool = False
+    head: Head = field(default_factory=Head)
     link_lists: int = 0

@@ -10,24 +10,34 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.attrs import attrs_block_plugin
 from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
-from py_agent.site.decode import decode_html
+from py_agent.site.decode import decode
 from py_agent.site.document import Document
 from py_agent.site.html import read_html
+from py_agent.site.markup import plain_markup
 
 _OWN_ID = re.compile(r"\s*\{\s*#([^\s{}]+)[^{}]*\}\s*\Z")
 _SLUG_DROPPED = re.compile(r"[^\w\- ]")
 _FRONT_TITLE = re.compile(r"^title:\s*(.+?)\s*$", re.MULTILINE)
+_FRONT_DRAFT = re.compile(r"^(?:draft|unlisted):\s*true\s*$", re.MULTILINE | re.IGNORECASE)
 _FRONT_LANGUAGE = re.compile(r"^lang(?:uage)?:\s*([A-Za-z-]+)\s*$", re.MULTILINE)
 
 
-def read_markdown(data: bytes | str) -> Document:
-    """Reads a Markdown page (CommonMark, tables, definition lists, front matter)."""
-    source = decode_html(data) if isinstance(data, bytes) else data
+def read_markdown(data: bytes | str, *, mdx: bool = False) -> Document:
+    """Reads a Markdown page: CommonMark, tables, definition lists, front matter, and what generators add to it.
+
+    Args:
+        data: The page.
+        mdx: It may hold imports, exports and components: they are left out, the text between their tags stays.
+    """
+    source, wrong = decode(data) if isinstance(data, bytes) else (data, "")
     parser = _parser()
+    if mdx:
+        parser.disable("code")  # text between the tags of components is indented, and still no code
     environment: dict[str, Any] = {}
-    tokens = parser.parse(source, environment)
+    tokens = parser.parse(plain_markup(source, mdx=mdx), environment)
     front = next((token.content for token in tokens if token.type == "front_matter"), "")
     _name_headings(tokens)
     body = parser.renderer.render(
@@ -35,10 +45,13 @@ def read_markdown(data: bytes | str) -> Document:
     )
     # Raw HTML in Markdown may leave elements open; a body of its own keeps the reader's rules the same.
     document = read_html(f"<!doctype html><html><body><main>{body}</main></body></html>")
+    document.problems += [wrong] if wrong else []
     if title := _FRONT_TITLE.search(front):
         document.title = document.title or title[1].strip("'\"")
     if language := _FRONT_LANGUAGE.search(front):
         document.language = language[1]
+    if draft := _FRONT_DRAFT.search(front):
+        document.head.noindex = f"{draft[0].strip()} in its front matter"
     return document
 
 
@@ -49,7 +62,7 @@ def slug(heading: str) -> str:
 
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    return parser.use(front_matter_plugin).use(deflist_plugin).use(attrs_block_plugin)
+    return parser.use(front_matter_plugin).use(deflist_plugin).use(attrs_block_plugin).use(footnote_plugin)
 
 
 def _name_headings(tokens: Sequence[Token]) -> None:
