@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from py_agent.search import IndexSearcher
+from py_agent.search.tokens import Tokenizer
 from py_agent.site.index import write_index
+from py_agent.site.index.postings import Rows, Vocabulary
 from py_agent.site.load import load_index
 from py_agent.site.read import Site, find_files, read_site
+from py_agent.site.semantic import Encoder, Semantic, build_semantic
 
+#: The commonest words of English: those of the questions are among them.
+ENGLISH = 4_000
 CASES = Path(__file__).parent / "fixtures" / "cases"
 
 
@@ -50,3 +56,14 @@ def texts(site: Site, page: str) -> str:
 async def open_site(root: Path, out: Path) -> IndexSearcher:
     write_index(read(root).pages, out)
     return await load_index(out)
+
+
+@cache
+def encoder() -> Encoder:
+    """The real one; loading it takes a second."""
+    return Encoder()
+
+
+def meaning(rows: Rows, words: Vocabulary, tokenizer: Tokenizer) -> Semantic:
+    """The vectors of a test's site: fewer words of English than a real one has, for time."""
+    return build_semantic(rows, words.frequency, tokenizer, encoder(), english=ENGLISH)

@@ -63,7 +63,7 @@ def fuse(
 
     Args:
         lexical: ``(score, passage)``, best first.
-        likeness: ``(likeness, passage)``, best first. Half of the bits agree by chance: that is likeness 0.
+        likeness: ``(likeness, passage)``, best first. Half of the bits agree by chance: that is no likeness.
         bits: Bits of a code.
         weight: Of meaning.
     """
@@ -74,6 +74,7 @@ def fuse(
     chance = bits // 2
     spread = max(1, likeness[0][0] - chance) if likeness else 1
     for like, passage in likeness:
-        scores[passage] = scores.get(passage, 0.0) + weight * (max(0, like - chance) / spread)
+        if like > chance:
+            scores[passage] = scores.get(passage, 0.0) + weight * ((like - chance) / spread)
     ranked = sorted((-score, passage) for passage, score in scores.items())
     return [(-negative, passage) for negative, passage in ranked]

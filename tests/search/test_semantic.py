@@ -58,8 +58,6 @@ def test_words_and_meaning_are_shares_of_their_best() -> None:
         (1.1, 2),
         (1.0, 1),
         (0.3, 3),
-        (0.0, 4),
-        (0.0, 5),
     ]
-    assert fuse([], [(4, 7)], 8, 0.6) == [(0.0, 7)]
+    assert fuse([], [(5, 7), (4, 8)], 8, 0.6) == [(0.6, 7)]
     assert fuse([], [], 8, 0.6) == []

@@ -13,7 +13,7 @@ import pytest
 from py_agent.search.fold import Fold, to_json
 from py_agent.site.index import write_index
 from py_agent.site.load import load_index
-from tests.sites import CASES, case, html_page, make_site, read
+from tests.sites import CASES, case, html_page, make_site, meaning, read
 
 ROOT = Path(__file__).resolve().parents[2]
 TWIN = ROOT / "tests" / "fixtures" / "web" / "search_twin.mjs"
@@ -42,8 +42,8 @@ async def compare(index: Path, queries: list[tuple[str, bool]]) -> int:
     return found
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=[None, meaning], ids=["by words", "by meaning, too"])
+def index(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     """This project's own documentation and the pages of the cases, in many scripts."""
     root = tmp_path_factory.mktemp("twin")
     pages: dict[str, str | Path] = {f"docs/{file.stem}": file for file in sorted((ROOT / "docs").glob("*.md"))}
@@ -56,7 +56,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pages["astral"] = html_page(
         "\U0001d6fc and \U00020001\U00020002", "Gothic \U00010330\U00010331 \uffee text \U0001f600 o'clock"
     )
-    write_index(read(make_site(root / "site", pages)).pages, root / "index", synonyms={"browser": ["chromium"]})
+    found = read(make_site(root / "site", pages)).pages
+    write_index(found, root / "index", synonyms={"browser": ["chromium"]}, meaning=request.param)
     return root / "index"
 
 

@@ -63,7 +63,7 @@ export function fuse(lexical, likeness, bits, weight) {
   const chance = bits >> 1;
   const spread = likeness.length ? Math.max(1, likeness[0][0] - chance) : 1;
   for (const [like, passage] of likeness) {
-    scores.set(passage, (scores.get(passage) ?? 0) + weight * (Math.max(0, like - chance) / spread));
+    if (like > chance) scores.set(passage, (scores.get(passage) ?? 0) + weight * ((like - chance) / spread));
   }
   return Array.from(scores, ([passage, score]) => /** @type {Scored} */ ([score, passage])).sort(([a, x], [b, y]) => b - a || x - y);
 }
