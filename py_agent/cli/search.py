@@ -137,3 +137,5 @@ def _show_reason(reason: Explanation) -> None:
             f" x impact {share.impact} ({where})"
         )
     click.echo(f"   {reason.score:>10,.0f}  in all: {reason.points:,} x {reason.boost:.2f} for its heading")
+    both = reason.words + reason.meaning
+    click.echo(f"   {both:>10.3f}  is {reason.words:.3f} by words + {reason.meaning:.3f} by meaning")

@@ -12,7 +12,13 @@ from py_agent.model.passage import Passage
 
 
 class Hit(Record):
-    """A passage that a query found. ``score`` only orders hits of one query."""
+    """A passage that a query found.
+
+    Attributes:
+        passage: The passage.
+        score: 0 to 1. It orders the hits of one query; that of the first rises with how sure one may be that it answers
+            the query, so that it compares queries, too.
+    """
 
     passage: Passage
     score: float

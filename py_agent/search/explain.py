@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from py_agent.model.base import Record
+from py_agent.search.fusion import Ranked
 from py_agent.search.lexical import COVERED, HEADING_FIFTHS, WHOLE, Found, impact_in
+from py_agent.search.postings import IDF_SCALE
 
 
 class TermShare(Record):
@@ -31,7 +33,8 @@ class TermShare(Record):
 
 
 class Explanation(Record):
-    """How a passage's score comes about: the points of its terms, times what its heading adds.
+    """How a passage's place comes about: the points of its terms, times what its heading adds, as a share of the best
+    passage's, and its meaning.
 
     Attributes:
         terms: What each term gives.
@@ -39,6 +42,8 @@ class Explanation(Record):
         covered: Share of the heading's terms that the query holds, 0 to 1.
         boost: What the points are multiplied by for it.
         score: The product.
+        words: Its share of the best passage's score, 0 to 1; 0, too, for what is not among the best.
+        meaning: What is added for being more like the query in meaning than others are.
         missing: Words of the query that the passage does not hold.
     """
 
@@ -47,11 +52,14 @@ class Explanation(Record):
     covered: float
     boost: float
     score: float
+    words: float
+    meaning: float
     missing: tuple[str, ...]
 
 
-def explain(found: Iterable[Found], passage: int) -> Explanation:
-    """The explanation of ``passage``."""
+def explain(found: Iterable[Found], ranked: Ranked) -> Explanation:
+    """The explanation of a passage."""
+    passage = ranked.passage
     shares: list[TermShare] = []
     missing: list[str] = []
     covered = 0
@@ -65,7 +73,7 @@ def explain(found: Iterable[Found], passage: int) -> Explanation:
                     word=one.word.text,
                     term=term.term,
                     weight=term.weight / WHOLE,
-                    idf=round(term.scale / max(1, term.weight), 3),
+                    idf=round(term.idf / IDF_SCALE, 3),
                     impact=impact,
                     heading=bool(heads),
                     points=term.scale * impact,
@@ -83,5 +91,7 @@ def explain(found: Iterable[Found], passage: int) -> Explanation:
         covered=round(share, 3),
         boost=round(boost, 3),
         score=round(points * boost, 1),
+        words=round(ranked.words, 3),
+        meaning=round(ranked.meaning, 3),
         missing=tuple(missing),
     )

@@ -41,12 +41,17 @@ SLICE_POSTINGS = 4_000
 
 
 class Term(NamedTuple):
-    """A term of the index that a query word asks for. ``weight`` in thousandths, ``scale`` is weight times idf."""
+    """A term of the index that a query word asks for. ``weight`` and ``idf`` in thousandths, ``scale`` is both."""
 
     term: str
     weight: int
+    idf: int
     scale: int
     postings: Postings
+
+    def holds(self, passage: int) -> bool:
+        """Whether ``passage`` has the term."""
+        return _at(self.postings.passages, passage) is not None
 
 
 class Found(NamedTuple):
@@ -58,7 +63,7 @@ class Found(NamedTuple):
 
     def holds(self, passage: int) -> bool:
         """Whether ``passage`` has the word."""
-        return any(_at(term.postings.passages, passage) is not None for term in self.terms)
+        return any(term.holds(passage) for term in self.terms)
 
 
 class Scores(NamedTuple):
@@ -184,7 +189,7 @@ class Lexicon:
     async def _term(self, term: str, weight: int, entry: Entry) -> Term:
         postings = decode(await self._long(entry))
         await self._breathe()
-        return Term(term, weight, max(1, weight * entry.idf // WHOLE), postings)
+        return Term(term, weight, entry.idf, max(1, weight * entry.idf // WHOLE), postings)
 
     async def add_up(self, found: Iterable[Found]) -> Scores:
         """Adds up what the words of a query give to each passage."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
@@ -11,8 +12,9 @@ from py_agent.model.errors import SearchIndexError
 from py_agent.model.passage import Passage
 from py_agent.search.base import Hit, Page, SearchResult
 from py_agent.search.directory import Directory
+from py_agent.search.evidence import confidence, missing_words
 from py_agent.search.explain import Explanation, explain
-from py_agent.search.fusion import CANDIDATES, NAME_WEIGHT, WEIGHT, Meaning, fuse
+from py_agent.search.fusion import CANDIDATES, NAME_WEIGHT, WEIGHT, Meaning, Ranked, fuse
 from py_agent.search.lexical import Found, Lexicon
 from py_agent.search.manifest import REBUILD, Manifest, parse_manifest
 from py_agent.search.query import QueryWord, read_query
@@ -22,6 +24,8 @@ from py_agent.search.tokens import Tokenizer
 
 #: How many results of one query may come from release notes: they mention everything and explain nothing.
 MAX_NOTES = 2
+#: Scores are whole millionths: enough to order by.
+SCORE_STEPS = 1_000_000
 #: Candidates that are ranked for each result wanted: some share an address, some are release notes.
 SPARE_CANDIDATES = 20
 
@@ -49,44 +53,55 @@ class IndexSearcher:
         words = self._read(query)
         unfinished = unfinished and bool(words) and query.endswith(words[-1].text)
         found = await self._lexicon.find(words, unfinished=unfinished)
-        ranked = await self._rank(found, top)
-        hits = tuple(Hit(passage=passage, score=score) for passage, score in ranked)
-        numbers = [number for hit in hits if (number := passage_number(hit.passage.id)) is not None]
-        missing = dict.fromkeys(one.word.text for one in found if not any(one.holds(number) for number in numbers))
+        ranked, alike = await self._rank(found, top)
+        numbers = [one.passage for one in ranked]
+        sure = confidence(found, numbers[0], self.manifest.passages, alike) if numbers else 0.0
+        passages = await self._load(numbers)
+        hits = tuple(
+            Hit(passage=passage, score=_rounded(sure * one.score / ranked[0].score))
+            for one, passage in zip(ranked, passages, strict=True)
+        )
         repaired = {term: better for one in found for term, better in one.reading.items()}
-        return SearchResult(query=query, hits=hits, missing=tuple(missing), repaired=repaired)
+        return SearchResult(query=query, hits=hits, missing=tuple(missing_words(found, numbers)), repaired=repaired)
 
     def _read(self, query: str) -> list[QueryWord]:
         return read_query(query, self._tokenizer, self._directory.stop_words)
 
-    async def _rank(self, found: Sequence[Found], top: int) -> list[tuple[Passage, float]]:
-        scores, likeness = await asyncio.gather(self._lexicon.add_up(found), self._likeness(found))
-        lexical = scores.best(max(CANDIDATES, top * SPARE_CANDIDATES))
-        weight = NAME_WEIGHT if any(one.word.name for one in found) else WEIGHT
-        candidates = fuse(lexical, likeness, self._meaning.info.bits if self._meaning else 0, weight)
-        best = candidates[0][0] if candidates else 1
-        chosen: list[tuple[Passage, float]] = []
+    async def _rank(self, found: Sequence[Found], top: int) -> tuple[list[Ranked], float | None]:
+        """The best passages, one an address, and how much the first means what the query means."""
+        candidates, likeness = await self._candidates(found, top)
+        chosen: list[Ranked] = []
         addresses: set[str] = set()
         places: set[int] = set()
         notes = 0
         waiting = deque(candidates)
         while waiting and len(chosen) < top:
             # As many at once as are still wanted: their shards load side by side.
-            batch: list[tuple[float, int]] = []
+            batch: list[Ranked] = []
             while waiting and len(chosen) + len(batch) < top:
-                score, number = waiting.popleft()
-                place = self._directory.place(number)
-                noted = self._directory.is_notes(number)
+                one = waiting.popleft()
+                place = self._directory.place(one.passage)
+                noted = self._directory.is_notes(one.passage)
                 if place in places or (noted and notes == MAX_NOTES):
                     continue
                 places.add(place)
                 notes += noted
-                batch.append((score, number))
-            for (score, _), passage in zip(batch, await self._load([n for _, n in batch]), strict=True):
+                batch.append(one)
+            for one, passage in zip(batch, await self._load([one.passage for one in batch]), strict=True):
                 if passage.url not in addresses:
                     addresses.add(passage.url)
-                    chosen.append((passage, score / best))
-        return chosen
+                    chosen.append(one)
+        if self._meaning is None or not chosen:
+            return chosen, None
+        half = self._meaning.info.bits // 2
+        like = next((like for like, passage in likeness if passage == chosen[0].passage), half)
+        return chosen, max(0.0, (like - half) / half)
+
+    async def _candidates(self, found: Sequence[Found], top: int) -> tuple[list[Ranked], list[tuple[int, int]]]:
+        scores, likeness = await asyncio.gather(self._lexicon.add_up(found), self._likeness(found))
+        lexical = scores.best(max(CANDIDATES, top * SPARE_CANDIDATES))
+        weight = NAME_WEIGHT if any(one.word.name for one in found) else WEIGHT
+        return fuse(lexical, likeness, self._meaning.info.bits if self._meaning else 0, weight), likeness
 
     async def _likeness(self, found: Sequence[Found]) -> list[tuple[int, int]]:
         return await self._meaning.likeness(found) if self._meaning else []
@@ -99,7 +114,8 @@ class IndexSearcher:
         """
         number = self._number(passage)
         found = await self._lexicon.find(self._read(query))
-        return explain(found, number)
+        candidates, _ = await self._candidates(found, 1)
+        return explain(found, next((one for one in candidates if one.passage == number), Ranked(number, 0.0, 0.0)))
 
     async def passage(self, passage_id: str) -> Passage:
         """The passage with this id.
@@ -181,3 +197,8 @@ async def open_index(
 
 async def _sleep() -> None:
     await asyncio.sleep(0)
+
+
+def _rounded(score: float) -> float:
+    """As every reader of an index rounds: ``round`` of Python and of JavaScript differ."""
+    return math.floor(score * SCORE_STEPS + 0.5) / SCORE_STEPS

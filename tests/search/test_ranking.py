@@ -133,6 +133,7 @@ async def test_an_explanation_adds_up_to_the_score(tmp_path: Path) -> None:
     reasons = [await searcher.explain("deploy to Kubernetes hosts", hit.passage.id) for hit in (first, second)]
     assert reasons[0].points == sum(share.points for share in reasons[0].terms)
     assert reasons[1].score / reasons[0].score == pytest.approx(second.score / first.score, abs=0.01)
+    assert (reasons[0].words, reasons[0].meaning) == (1.0, 0.0)
     assert reasons[0].missing == ("Kubernetes",)
     assert {share.term for share in reasons[0].terms if share.heading} == {"deploy"}
     with pytest.raises(KeyError):

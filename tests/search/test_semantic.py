@@ -51,13 +51,17 @@ def test_a_query_looks_into_the_nearest_clusters() -> None:
         SemanticInfo({"bits": 12, "probes": 1, "centroids": centroids})
 
 
-def test_words_and_meaning_are_shares_of_their_best() -> None:
-    assert fuse([(200, 1), (100, 2)], [], 8, 0.5) == [(1.0, 1), (0.5, 2)]
-    # Half of the bits agree by chance.
-    assert fuse([(200, 1), (100, 2)], [(8, 2), (6, 3), (4, 4), (1, 5)], 8, 0.6) == [
-        (1.1, 2),
-        (1.0, 1),
-        (0.3, 3),
-    ]
-    assert fuse([], [(5, 7), (4, 8)], 8, 0.6) == [(0.6, 7)]
-    assert fuse([], [], 8, 0.6) == []
+def scores(lexical: list[tuple[int, int]], likeness: list[tuple[int, int]]) -> list[tuple[float, int]]:
+    return [(round(one.score, 3), one.passage) for one in fuse(lexical, likeness, 8, 0.6)]
+
+
+def test_meaning_adds_what_a_passage_is_more_like_the_query_than_the_last_candidate() -> None:
+    words = [(200, 1), (100, 2)]
+    assert scores(words, []) == [(1.0, 1), (0.5, 2)]
+    assert scores(words, [(8, 2), (6, 3), (5, 4)]) == [(1.0, 1), (0.95, 2), (0.15, 3)]
+    # Half of the bits agree by chance: that is no likeness.
+    assert scores(words, [(8, 2), (6, 3), (1, 4)]) == [(1.1, 2), (1.0, 1), (0.3, 3)]
+    assert scores([], [(7, 8), (5, 9)]) == [(0.3, 8)]
+    assert scores([], [(7, 8)]) == [(0.45, 8)], "one passage alone is found, too"
+    assert scores([], [(4, 7)]) == []
+    assert scores([], []) == []

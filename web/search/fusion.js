@@ -2,11 +2,12 @@
 
 import { CodeShard, WordShard, queryCode } from "./semantic.js";
 
-export const WEIGHT = 0.7;
-export const NAME_WEIGHT = 0.3;
+export const WEIGHT = 1;
+export const NAME_WEIGHT = 0.5;
 export const CANDIDATES = 100;
 
 /** @typedef {[score: number, passage: number]} Scored */
+/** @typedef {{passage: number, score: number}} Ranked */
 
 export class Meaning {
   /**
@@ -53,17 +54,26 @@ export class Meaning {
  * @param {Scored[]} likeness best first
  * @param {number} bits
  * @param {number} weight of meaning
- * @returns {Scored[]} best first
+ * @returns {Ranked[]} best first
  */
 export function fuse(lexical, likeness, bits, weight) {
-  /** @type {Map<number, number>} */
-  const scores = new Map();
   const most = lexical.length ? lexical[0][0] : 1;
-  for (const [score, passage] of lexical) scores.set(passage, score / most);
-  const chance = bits >> 1;
-  const spread = likeness.length ? Math.max(1, likeness[0][0] - chance) : 1;
-  for (const [like, passage] of likeness) {
-    if (like > chance) scores.set(passage, (scores.get(passage) ?? 0) + weight * ((like - chance) / spread));
-  }
-  return Array.from(scores, ([passage, score]) => /** @type {Scored} */ ([score, passage])).sort(([a, x], [b, y]) => b - a || x - y);
+  const words = new Map(lexical.map(([score, passage]) => [passage, score / most]));
+  const half = Math.max(1, bits >> 1);
+  const last = likeness.at(-1);
+  const gained = meaningOf(likeness, last ? Math.max(half, last[0]) : half, half, weight);
+  const meaning = likeness.length && !gained.size ? meaningOf(likeness, half, half, weight) : gained;
+  return [...new Set([...words.keys(), ...meaning.keys()])]
+    .map((passage) => ({ passage, score: (words.get(passage) ?? 0) + (meaning.get(passage) ?? 0) }))
+    .sort((a, b) => b.score - a.score || a.passage - b.passage);
+}
+
+/**
+ * @param {Scored[]} likeness
+ * @param {number} least
+ * @param {number} half
+ * @param {number} weight
+ */
+function meaningOf(likeness, least, half, weight) {
+  return new Map(likeness.filter(([like]) => like > least).map(([like, passage]) => [passage, (weight * (like - least)) / half]));
 }

@@ -2,8 +2,9 @@
 
 import { PyAgentError } from "../errors.js";
 import { Directory, TextShard } from "./directory.js";
+import { confidence, missingWords } from "./evidence.js";
 import { CANDIDATES, Meaning, NAME_WEIGHT, WEIGHT, fuse } from "./fusion.js";
-import { Lexicon, holds } from "./lexical.js";
+import { Lexicon } from "./lexical.js";
 import { Shards, damaged, fetchFile } from "./shards.js";
 import { Tokenizer, readQuery } from "./tokens.js";
 
@@ -14,6 +15,7 @@ const FORMAT = 2;
 const TOKENIZER = "identifiers-2";
 const MAX_NOTES = 2;
 const SPARE_CANDIDATES = 20;
+const SCORE_STEPS = 1_000_000;
 
 export class SearchIndex {
   /**
@@ -60,18 +62,20 @@ export class SearchIndex {
     const words = readQuery(query, this.tokenizer, this.directory.stopWords);
     const last = words.at(-1);
     const found = await this.lexicon.find(words, unfinished && last !== undefined && query.endsWith(last.text));
-    const hits = await this.#rank(found, top);
-    const numbers = hits.map(({ number }) => number);
-    const missing = found.filter((one) => !numbers.some((number) => holds(one, number))).map(({ word }) => word.text);
+    const { ranked, alike } = await this.#rank(found, top);
+    const numbers = ranked.map(({ passage }) => passage);
+    const sure = numbers.length ? confidence(found, numbers[0], this.manifest.passages, alike) : 0;
+    const passages = await Promise.all(numbers.map((number) => this.#passage(number)));
     return {
       query,
-      hits: hits.map(({ passage, score }) => ({ passage, score })),
-      missing: [...new Set(missing)],
+      hits: ranked.map(({ score }, at) => ({ passage: passages[at], score: rounded((sure * score) / ranked[0].score) })),
+      missing: missingWords(found, numbers),
       repaired: Object.assign({}, ...found.map(({ reading }) => reading)),
     };
   }
 
   /**
+   * The best passages, one an address, and how much the first means what the query means.
    * @param {import("./lexical.js").Found[]} found
    * @param {number} top
    */
@@ -79,8 +83,9 @@ export class SearchIndex {
     const likeness = this.meaning ? await this.meaning.likeness(found) : [];
     const lexical = this.lexicon.best(found, Math.max(CANDIDATES, top * SPARE_CANDIDATES));
     const weight = found.some(({ word }) => word.name) ? NAME_WEIGHT : WEIGHT;
-    const waiting = fuse(lexical, likeness, this.meaning?.info.bits ?? 0, weight);
-    const best = waiting[0]?.[0] ?? 1;
+    const bits = this.meaning?.info.bits ?? 0;
+    const waiting = fuse(lexical, likeness, bits, weight);
+    /** @type {import("./fusion.js").Ranked[]} */
     const chosen = [];
     const addresses = new Set();
     const places = new Set();
@@ -88,22 +93,25 @@ export class SearchIndex {
     while (waiting.length && chosen.length < top) {
       const batch = [];
       while (waiting.length && chosen.length + batch.length < top) {
-        const [score, number] = /** @type {[number, number]} */ (waiting.shift());
-        const place = this.directory.place(number);
-        const noted = this.directory.isNotes(number);
+        const one = /** @type {import("./fusion.js").Ranked} */ (waiting.shift());
+        const place = this.directory.place(one.passage);
+        const noted = this.directory.isNotes(one.passage);
         if (places.has(place) || (noted && notes === MAX_NOTES)) continue;
         places.add(place);
         notes += Number(noted);
-        batch.push({ score, number });
+        batch.push(one);
       }
-      const passages = await Promise.all(batch.map(({ number }) => this.#passage(number)));
-      for (const [at, passage] of passages.entries()) {
-        if (addresses.has(passage.url)) continue;
-        addresses.add(passage.url);
-        chosen.push({ passage, score: batch[at].score / best, number: batch[at].number });
+      const passages = await Promise.all(batch.map(({ passage }) => this.#passage(passage)));
+      for (const [at, { url }] of passages.entries()) {
+        if (addresses.has(url)) continue;
+        addresses.add(url);
+        chosen.push(batch[at]);
       }
     }
-    return chosen;
+    if (!this.meaning || !chosen.length) return { ranked: chosen, alike: null };
+    const half = bits >> 1;
+    const like = likeness.find(([, passage]) => passage === chosen[0].passage)?.[0] ?? half;
+    return { ranked: chosen, alike: Math.max(0, (like - half) / half) };
   }
 
   /** @param {number} number */
@@ -118,4 +126,9 @@ export class SearchIndex {
       throw damaged(`${name} is damaged: passage p${number + 1} cannot be read.`);
     }
   }
+}
+
+/** @param {number} score */
+function rounded(score) {
+  return Math.floor(score * SCORE_STEPS + 0.5) / SCORE_STEPS;
 }

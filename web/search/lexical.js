@@ -7,7 +7,7 @@ import { isLetters } from "./tokens.js";
 /** @typedef {import("./tokens.js").QueryWord} QueryWord */
 /** @typedef {import("./directory.js").Entry} Entry */
 /** @typedef {{term: string, weight: number, entry: Entry}} Planned */
-/** @typedef {{scale: number, postings: import("./directory.js").Postings}} Term */
+/** @typedef {{term: string, idf: number, scale: number, postings: import("./directory.js").Postings}} Term */
 /** @typedef {{word: QueryWord, terms: Term[], reading: Record<string, string>}} Found */
 
 const WHOLE = 1_000;
@@ -129,11 +129,11 @@ export class Lexicon {
    * @param {Planned} planned
    * @returns {Promise<Term>}
    */
-  async #term({ weight, entry }) {
+  async #term({ term, weight, entry }) {
     const number = listOf(entry);
     const postings =
       number < 0 ? decode(entry.data) : await this.shards.load(this.directory.lists.name(number), (content) => decode(content));
-    return { scale: Math.max(1, Math.floor((weight * entry.idf) / WHOLE)), postings };
+    return { term, idf: entry.idf, scale: Math.max(1, Math.floor((weight * entry.idf) / WHOLE)), postings };
   }
 
   /**
@@ -171,21 +171,19 @@ export class Lexicon {
 }
 
 /**
- * Whether `passage` has the word.
- * @param {Found} found
+ * Whether `passage` has the term.
+ * @param {Term} term
  * @param {number} passage
  */
-export function holds({ terms }, passage) {
-  return terms.some(({ postings: { passages } }) => {
-    let low = 0;
-    let high = passages.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (passages[middle] < passage) low = middle + 1;
-      else high = middle;
-    }
-    return passages[low] === passage;
-  });
+export function has({ postings: { passages } }, passage) {
+  let low = 0;
+  let high = passages.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (passages[middle] < passage) low = middle + 1;
+    else high = middle;
+  }
+  return passages[low] === passage;
 }
 
 /** The greatest scores: a heap with the least of them on top. */
