@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Iterable
@@ -20,9 +21,13 @@ READINGS = "readings.sqlite"
 VECTORS = "vectors.sqlite"
 
 
+#: Names another folder for every build, such as one that a CI service keeps.
+FOLDER_VARIABLE = "PY_AGENT_CACHE"
+
+
 def default_folder() -> Path:
-    """Where readings are kept when nobody says otherwise: the user's own cache folder."""
-    return Path(platformdirs.user_cache_dir("py-agent"))
+    """Where readings and vectors are kept when nobody says otherwise: the variable's folder, or the user's cache."""
+    return Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_cache_dir("py-agent"))
 
 
 class ReadingCache:
