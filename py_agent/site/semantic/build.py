@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -83,7 +83,7 @@ def build_semantic(
     import numpy as np
 
     words = _words(frequency, encoder.words[:english], tokenizer)
-    texts = _texts(rows)
+    texts = sentences((piece for _, piece in rows), FITTED_TEXTS)
     everything = [*(text_of(page, piece) for page, piece in rows), *words, *texts]
     report = partial(progress, len(everything)) if progress else None
     vectors = encoder.encode(everything, report)
@@ -120,11 +120,11 @@ def _words(frequency: Mapping[str, int], english: Sequence[str], tokenizer: Toke
     return {word: at for at, word in enumerate(kept)}
 
 
-def _texts(rows: Sequence[tuple[Page, Piece]]) -> list[str]:
-    """Headings and sentences, a sample where there are many."""
+def sentences(pieces: Iterable[Piece], most_texts: int) -> list[str]:
+    """Headings and sentences, a sample of ``most_texts`` where there are more."""
     least, most = SENTENCE_CHARS
     found: dict[str, None] = {}
-    for _, piece in rows:
+    for piece in pieces:
         found.update(dict.fromkeys(piece.path[-1:]))
         found.update(
             (sentence, None)
@@ -133,4 +133,4 @@ def _texts(rows: Sequence[tuple[Page, Piece]]) -> list[str]:
         )
     texts = list(found)
     random.Random(SEED).shuffle(texts)
-    return texts[:FITTED_TEXTS]
+    return texts[:most_texts]
