@@ -22,6 +22,11 @@ NAME_WEIGHT = 0.5
 CANDIDATES = 100
 
 
+#: A best passage by words with less than this share of what their words could give counts for less than 1: who asks in
+#: other words than the docs finds passages that hold one or two of them by chance.
+STRONG = 0.5
+
+
 class Ranked(NamedTuple):
     """A passage, and what its words and its meaning give to its score."""
 
@@ -72,7 +77,11 @@ class Meaning:
 
 
 def fuse(
-    lexical: Sequence[tuple[int, int]], likeness: Sequence[tuple[int, int]], bits: int, weight: float
+    lexical: Sequence[tuple[int, int]],
+    likeness: Sequence[tuple[int, int]],
+    bits: int,
+    weight: float,
+    whole: float = 0.0,
 ) -> list[Ranked]:
     """The passages that words or meaning found, best first.
 
@@ -81,8 +90,9 @@ def fuse(
         likeness: ``(likeness, passage)`` in bits, best first. Where half of the bits agree, they agree by chance.
         bits: Bits of a code.
         weight: Of meaning.
+        whole: Score by words that counts as 1 where the best has less.
     """
-    most = lexical[0][0] if lexical else 1
+    most = max(lexical[0][0], whole) if lexical else 1
     words = {passage: score / most for score, passage in lexical}
     half = max(1, bits // 2)
     least = max(half, likeness[-1][0]) if likeness else half

@@ -13,7 +13,7 @@ from math import isqrt
 from typing import NamedTuple
 
 from py_agent.search.directory import Directory
-from py_agent.search.postings import Entry, Postings, TermShard, decode
+from py_agent.search.postings import MAX_IMPACT, Entry, Postings, TermShard, decode
 from py_agent.search.query import QueryWord
 from py_agent.search.repair import repair
 from py_agent.search.shards import Breathe, Shards
@@ -211,6 +211,11 @@ class Lexicon:
             for passage, count in heads.items():
                 covered[passage] = covered.get(passage, 0) + COVERED // count
         return Scores(points, covered)
+
+
+def potential(found: Iterable[Found]) -> int:
+    """The score of a passage, were there one, that holds all words as strongly as a passage can, in its heading."""
+    return sum(term.scale for one in found for term in one.terms) * MAX_IMPACT * (5 + HEADING_FIFTHS) * COVERED
 
 
 def impact_in(term: Term, passage: int) -> tuple[int, int] | None:

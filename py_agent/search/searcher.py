@@ -14,8 +14,8 @@ from py_agent.search.base import Hit, Page, SearchResult
 from py_agent.search.directory import Directory
 from py_agent.search.evidence import confidence, missing_words
 from py_agent.search.explain import Explanation, explain
-from py_agent.search.fusion import CANDIDATES, NAME_WEIGHT, WEIGHT, Meaning, Ranked, fuse
-from py_agent.search.lexical import Found, Lexicon
+from py_agent.search.fusion import CANDIDATES, NAME_WEIGHT, STRONG, WEIGHT, Meaning, Ranked, fuse
+from py_agent.search.lexical import Found, Lexicon, potential
 from py_agent.search.manifest import REBUILD, Manifest, parse_manifest
 from py_agent.search.query import QueryWord, read_query
 from py_agent.search.shards import Breathe, Fetch, Shards, unpack
@@ -101,7 +101,9 @@ class IndexSearcher:
         scores, likeness = await asyncio.gather(self._lexicon.add_up(found), self._likeness(found))
         lexical = scores.best(max(CANDIDATES, top * SPARE_CANDIDATES))
         weight = NAME_WEIGHT if any(one.word.name for one in found) else WEIGHT
-        return fuse(lexical, likeness, self._meaning.info.bits if self._meaning else 0, weight), likeness
+        if self._meaning is None:
+            return fuse(lexical, likeness, 0, weight), likeness
+        return fuse(lexical, likeness, self._meaning.info.bits, weight, STRONG * potential(found)), likeness
 
     async def _likeness(self, found: Sequence[Found]) -> list[tuple[int, int]]:
         return await self._meaning.likeness(found) if self._meaning else []

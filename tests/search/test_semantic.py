@@ -65,3 +65,12 @@ def test_meaning_adds_what_a_passage_is_more_like_the_query_than_the_last_candid
     assert scores([], [(7, 8)]) == [(0.45, 8)], "one passage alone is found, too"
     assert scores([], [(4, 7)]) == []
     assert scores([], []) == []
+
+
+def test_the_best_by_words_counts_for_less_where_its_words_could_give_more() -> None:
+    weak = fuse([(200, 1), (100, 2)], [(8, 3), (5, 4)], 8, 0.6, 400)
+    assert [(one.passage, round(one.words, 3), round(one.meaning, 3)) for one in weak] == [
+        (1, 0.5, 0.0),
+        (3, 0.0, 0.45),
+        (2, 0.25, 0.0),
+    ]

@@ -5,6 +5,7 @@ import { CodeShard, WordShard, queryCode } from "./semantic.js";
 export const WEIGHT = 1;
 export const NAME_WEIGHT = 0.5;
 export const CANDIDATES = 100;
+export const STRONG = 0.5;
 
 /** @typedef {[score: number, passage: number]} Scored */
 /** @typedef {{passage: number, score: number}} Ranked */
@@ -54,10 +55,11 @@ export class Meaning {
  * @param {Scored[]} likeness best first
  * @param {number} bits
  * @param {number} weight of meaning
+ * @param {number} whole score by words that counts as 1 where the best has less
  * @returns {Ranked[]} best first
  */
-export function fuse(lexical, likeness, bits, weight) {
-  const most = lexical.length ? lexical[0][0] : 1;
+export function fuse(lexical, likeness, bits, weight, whole) {
+  const most = lexical.length ? Math.max(lexical[0][0], whole) : 1;
   const words = new Map(lexical.map(([score, passage]) => [passage, score / most]));
   const half = Math.max(1, bits >> 1);
   const last = likeness.at(-1);

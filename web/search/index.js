@@ -3,8 +3,8 @@
 import { PyAgentError } from "../errors.js";
 import { Directory, TextShard } from "./directory.js";
 import { confidence, missingWords } from "./evidence.js";
-import { CANDIDATES, Meaning, NAME_WEIGHT, WEIGHT, fuse } from "./fusion.js";
-import { Lexicon } from "./lexical.js";
+import { CANDIDATES, Meaning, NAME_WEIGHT, STRONG, WEIGHT, fuse } from "./fusion.js";
+import { Lexicon, potential } from "./lexical.js";
 import { Shards, damaged, fetchFile } from "./shards.js";
 import { Tokenizer, readQuery } from "./tokens.js";
 
@@ -84,7 +84,7 @@ export class SearchIndex {
     const lexical = this.lexicon.best(found, Math.max(CANDIDATES, top * SPARE_CANDIDATES));
     const weight = found.some(({ word }) => word.name) ? NAME_WEIGHT : WEIGHT;
     const bits = this.meaning?.info.bits ?? 0;
-    const waiting = fuse(lexical, likeness, bits, weight);
+    const waiting = fuse(lexical, likeness, bits, weight, this.meaning ? STRONG * potential(found) : 0);
     /** @type {import("./fusion.js").Ranked[]} */
     const chosen = [];
     const addresses = new Set();

@@ -18,6 +18,7 @@ const MAX_COMPLETIONS = 8;
 const MIN_PREFIX_CHARS = 2;
 const HEADING_FIFTHS = 4;
 const COVERED = 2_520;
+const MAX_IMPACT = 255;
 
 export class Lexicon {
   /**
@@ -168,6 +169,15 @@ export class Lexicon {
     }
     return heap.sorted();
   }
+}
+
+/**
+ * The score of a passage, were there one, that holds every word as strongly as a passage can, all in its heading.
+ * @param {Found[]} found
+ */
+export function potential(found) {
+  const scales = found.flatMap(({ terms }) => terms.map(({ scale }) => scale));
+  return scales.reduce((sum, scale) => sum + scale, 0) * MAX_IMPACT * (5 + HEADING_FIFTHS) * COVERED;
 }
 
 /**
