@@ -27,6 +27,14 @@ CANDIDATES = 100
 STRONG = 0.5
 
 
+class Weights(NamedTuple):
+    """How words and meaning are put together; the constants above say what each is."""
+
+    meaning: float = WEIGHT
+    name: float = NAME_WEIGHT
+    strong: float = STRONG
+
+
 class Ranked(NamedTuple):
     """A passage, and what its words and its meaning give to its score."""
 

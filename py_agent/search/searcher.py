@@ -14,7 +14,7 @@ from py_agent.search.base import Hit, Page, SearchResult
 from py_agent.search.directory import Directory
 from py_agent.search.evidence import confidence, missing_words
 from py_agent.search.explain import Explanation, explain
-from py_agent.search.fusion import CANDIDATES, NAME_WEIGHT, STRONG, WEIGHT, Meaning, Ranked, fuse
+from py_agent.search.fusion import CANDIDATES, Meaning, Ranked, Weights, fuse
 from py_agent.search.lexical import Found, Lexicon, potential
 from py_agent.search.manifest import REBUILD, Manifest, parse_manifest
 from py_agent.search.query import QueryWord, read_query
@@ -39,6 +39,8 @@ class IndexSearcher:
 
     def __init__(self, manifest: Manifest, directory: Directory, shards: Shards, breathe: Breathe) -> None:
         self.manifest = manifest
+        #: Others are for measuring them.
+        self.weights = Weights()
         self._directory = directory
         self._shards = shards
         self._tokenizer = Tokenizer(directory.fold)
@@ -100,10 +102,11 @@ class IndexSearcher:
     async def _candidates(self, found: Sequence[Found], top: int) -> tuple[list[Ranked], list[tuple[int, int]]]:
         scores, likeness = await asyncio.gather(self._lexicon.add_up(found), self._likeness(found))
         lexical = scores.best(max(CANDIDATES, top * SPARE_CANDIDATES))
-        weight = NAME_WEIGHT if any(one.word.name for one in found) else WEIGHT
         if self._meaning is None:
-            return fuse(lexical, likeness, 0, weight), likeness
-        return fuse(lexical, likeness, self._meaning.info.bits, weight, STRONG * potential(found)), likeness
+            return fuse(lexical, [], 0, 0.0), []
+        weight = self.weights.name if any(one.word.name for one in found) else self.weights.meaning
+        whole = self.weights.strong * potential(found)
+        return fuse(lexical, likeness, self._meaning.info.bits, weight, whole), likeness
 
     async def _likeness(self, found: Sequence[Found]) -> list[tuple[int, int]]:
         return await self._meaning.likeness(found) if self._meaning else []

@@ -198,5 +198,5 @@ def test_texts_of_wordnet_are_examples_and_definitions(tmp_path: Path) -> None:
     line = '00001740 02 r 02 at_will 0 freely 0 001 | whenever one likes; "help yourself at will"; "leave at will"\n'
     (tmp_path / "data.adv").write_text(line, encoding="latin-1")
     found = texts_of_wordnet(tmp_path)
-    assert found[:2] == ["help yourself at will", "leave at will"]
-    assert found[2].endswith("whenever one likes") and len(found) == 3
+    assert set(found) >= {"help yourself at will", "leave at will"}
+    assert len(found) == 3 and any(text.endswith("whenever one likes") for text in found)

@@ -24,14 +24,15 @@ from py_agent.site.read import find_files, read_site
 from py_agent.site.semantic.build import SEED, SENTENCE_CHARS, sentences
 from py_agent.site.semantic.cache import CachingEncoder
 from py_agent.site.semantic.encoder import Encoder
-from py_agent.site.semantic.fit import RIDGE, quantised
+from py_agent.site.semantic.fit import LEVELS, MAX_SCALE, RIDGE, quantised
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Texts of one site: no site outweighs the others.
-SITE_TEXTS = 3_000
+#: Texts of WordNet, and of one site: no site outweighs the others.
+WORDNET_TEXTS = 60_000
+SITE_TEXTS = 1_500
 #: Of WordNet's definitions of nouns this share is taken: there are far more of them than of verbs.
 NOUN_SHARE = 0.5
 #: Texts that a word must stand in to have a row.
@@ -68,7 +69,9 @@ def texts_of_wordnet(folder: Path) -> list[str]:
             if kind != "noun" or chance.random() < NOUN_SHARE:
                 definition = _QUOTED.sub("", gloss).strip(" ;\n")
                 found[f"{', '.join(names[:3])}: {definition}" if chance.random() < 0.5 else definition] = None
-    return [text for text in found if least // 2 < len(text) < most]
+    texts = [text for text in found if least // 2 < len(text) < most]
+    chance.shuffle(texts)
+    return texts[:WORDNET_TEXTS]
 
 
 def terms_of(text: str) -> set[str]:
@@ -171,7 +174,8 @@ def main(sites: Sequence[Path], wordnet: Path, out: Path) -> None:
     cache.close()
     table = solve(start - start.mean(axis=0), words, terms, np.concatenate(parts))
     scales, nibbles = quantised(table)
-    np.savez_compressed(out, words=np.array("\n".join(words)), scales=scales, nibbles=nibbles)
+    unit = float(np.abs(table).max()) / (LEVELS * MAX_SCALE)
+    np.savez_compressed(out, words=np.array("\n".join(words)), scales=scales, nibbles=nibbles, unit=np.float32(unit))
     click.echo(f"{out}: {len(words)} words of {len(texts)} texts, {out.stat().st_size / 1e6:.1f} MB")
 
 
