@@ -116,7 +116,7 @@ def read_labels(path: Path) -> list[LabelledQuestion]:
             first = error.errors()[0]
             raise ConfigError(
                 f"{path}, line {number}: {'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}.",
-                hint="A line has id, question, corpus, type, unanswerable, groups: [{answer, gold: [{page, anchors}]}].",
+                hint="A line has id, question, corpus, type, unanswerable and groups: docs/command-line.md shows one.",
                 code="bad_questions",
             ) from error
     return found
