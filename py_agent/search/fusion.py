@@ -13,18 +13,18 @@ from py_agent.search.lexical import Found
 from py_agent.search.semantic import CodeShard, SemanticInfo, WordShard, query_code
 from py_agent.search.shards import Breathe, Shards
 
-#: What a passage of the query's very meaning would gain, beside 1 for the best by words. From 0.5 to 1.5 the figures of
+#: What a passage of the query's very meaning would gain, beside 1 for the best by words. From 0.5 to 1.4 the figures of
 #: six corpora change little (docs/search.md).
-WEIGHT = 1.0
+WEIGHT = 0.7
 #: ... and in queries with a name in them: who writes `setTimeout` wants that name and nothing like it.
-NAME_WEIGHT = 0.5
+NAME_WEIGHT = 0.3
 #: Passages that meaning brings in. The last of them gains nothing, the others by what they are more like the query.
 CANDIDATES = 100
 
 
 #: A best passage by words with less than this share of what their words could give counts for less than 1: who asks in
 #: other words than the docs finds passages that hold one or two of them by chance.
-STRONG = 0.5
+STRONG = 0.4
 
 
 class Weights(NamedTuple):

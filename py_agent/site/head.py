@@ -52,7 +52,9 @@ def read_head(tree: LexborHTMLParser) -> Head:
     title = tree.css_first("head > title") or tree.css_first("title")
     head.title = " ".join(title.text().split()) if title else ""
     for node in tree.css("meta"):
-        _read_meta(head, {name: value or "" for name, value in node.attributes.items()})
+        # What is for browsers without scripts leads nobody away who could ask: the agent is a script.
+        if node.parent is None or node.parent.tag != "noscript":
+            _read_meta(head, {name: value or "" for name, value in node.attributes.items()})
     for node in tree.css("link[rel][href]"):
         attributes = node.attributes
         relations = (attributes["rel"] or "").lower().split()

@@ -64,10 +64,17 @@ def test_redirects_are_told_with_their_target(tmp_path: Path) -> None:
                 "/self/": page('<meta http-equiv="refresh" content="5; url=index.html">'),
                 "/slow/": page('<meta http-equiv="refresh" content="300; url=../new/">'),
                 "/again/": page('<meta http-equiv="refresh" content="30">'),
+                "/scriptless/": page('<noscript><meta http-equiv="refresh" content="0; url=../no.html"></noscript>'),
             },
         )
     )
-    assert pages(site) == ["again/index.html", "new/index.html", "self/index.html", "slow/index.html"]
+    assert pages(site) == [
+        "again/index.html",
+        "new/index.html",
+        "scriptless/index.html",
+        "self/index.html",
+        "slow/index.html",
+    ]
     assert reasons(site) == {"old/index.html": "it redirects to ../new/", "older/index.html": "it redirects to /new/"}
 
 

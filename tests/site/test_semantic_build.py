@@ -20,7 +20,6 @@ from py_agent.site.semantic import CachingEncoder, Encoder, Semantic, build_sema
 from py_agent.site.semantic.cluster import CLUSTER_FROM, clusters, probes
 from py_agent.site.semantic.encoder import DIMENSIONS
 from py_agent.site.semantic.fit import LEVELS, fit, quantised
-from py_agent.site.semantic.train import solve, texts_of_wordnet
 from tests.sites import encoder, html_page, make_site, meaning, read
 
 if TYPE_CHECKING:
@@ -178,25 +177,3 @@ def test_a_query_looks_into_a_share_of_the_clusters_and_never_into_more_than_the
     counts = [probes(number) for number in numbers]
     assert counts[0] == 1
     assert all(count <= number for count, number in zip(counts, numbers, strict=True))
-
-
-def test_many_texts_are_fitted_step_by_step_as_few_are_at_once() -> None:
-    import numpy as np
-
-    chance = np.random.default_rng(1)
-    words = {f"w{at}": at for at in range(40)}
-    terms = [[f"w{at}" for at in chance.choice(44, 5, replace=False)] for _ in range(90)] + [[]]
-    start = chance.normal(size=(40, 8)).astype(np.float32)
-    vectors = chance.normal(size=(91, 8)).astype(np.float32)
-    at_once, by_steps = fit(start, words, terms, vectors), solve(start, words, terms, vectors)
-    assert np.abs(at_once - by_steps).max() < 1e-3 < np.abs(at_once - start).max()
-
-
-def test_texts_of_wordnet_are_examples_and_definitions(tmp_path: Path) -> None:
-    for kind in ("noun", "verb", "adj"):
-        (tmp_path / f"data.{kind}").write_text("  1 a licence line\n", encoding="latin-1")
-    line = '00001740 02 r 02 at_will 0 freely 0 001 | whenever one likes; "help yourself at will"; "leave at will"\n'
-    (tmp_path / "data.adv").write_text(line, encoding="latin-1")
-    found = texts_of_wordnet(tmp_path)
-    assert set(found) >= {"help yourself at will", "leave at will"}
-    assert len(found) == 3 and any(text.endswith("whenever one likes") for text in found)

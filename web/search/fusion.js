@@ -2,10 +2,10 @@
 
 import { CodeShard, WordShard, queryCode } from "./semantic.js";
 
-export const WEIGHT = 1;
-export const NAME_WEIGHT = 0.5;
+export const WEIGHT = 0.7;
+export const NAME_WEIGHT = 0.3;
 export const CANDIDATES = 100;
-export const STRONG = 0.5;
+export const STRONG = 0.4;
 
 /** @typedef {[score: number, passage: number]} Scored */
 /** @typedef {{passage: number, score: number}} Ranked */
