@@ -6,7 +6,7 @@ import heapq
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -27,10 +27,8 @@ NOTES_FACTOR = 0.5
 MAX_POSTINGS = 16_384
 #: Longer slices get a shard of their own, so that the terms around them stay cheap.
 LONG_BYTES = 8_192
-#: A term shard's bytes, unpacked: small sites have small shards, so that a query loads little of them; large sites have
-#: at most about this many shards, so that the directory stays small.
-MIN_SHARD_BYTES = 10_000
-MAX_SHARDS = 2_000
+#: A term shard's bytes, unpacked: a query loads one a word, of which it wants one term.
+SHARD_BYTES = 10_000
 
 Rows = Sequence[tuple[Page, Piece]]
 
@@ -148,8 +146,7 @@ def _pack(
             data = long_slice(len(lists) - 1)
         idf = round(IDF_SCALE * math.log(1 + (total - found + 0.5) / (found + 0.5)))
         rows.append((term, idf, data))
-    size = max(MIN_SHARD_BYTES, sum(len(term) + 7 + len(data) for term, _, data in rows) // MAX_SHARDS)
-    shards = [(part[0][0], encode_shard(part)) for part in _parts(rows, size)]
+    shards = [(part[0][0], encode_shard(part)) for part in _parts(rows)]
     return Vocabulary(list(frequency), frequency, shards, lists)
 
 
@@ -165,13 +162,13 @@ def _pruned(postings: Postings) -> Postings:
     )
 
 
-def _parts(rows: Sequence[tuple[str, int, bytes]], size: int) -> Iterator[list[tuple[str, int, bytes]]]:
+def _parts(rows: Iterable[tuple[str, int, bytes]]) -> Iterator[list[tuple[str, int, bytes]]]:
     part: list[tuple[str, int, bytes]] = []
     filled = 0
     for row in rows:
         part.append(row)
         filled += len(row[0]) + 7 + len(row[2])
-        if filled >= size:
+        if filled >= SHARD_BYTES:
             yield part
             part, filled = [], 0
     if part:
