@@ -181,7 +181,7 @@ def build_index(root: Path, site: Path, index: Path) -> Build:
 
 
 def memory_of(process: int) -> int:
-    """Resident bytes of ``process`` and of all that it started (Linux only); what they share counts for each of them."""
+    """Resident bytes of ``process`` and of all that it started (Linux only); what they share counts for each."""
     parents: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -20,8 +20,8 @@ Figures = dict[str, dict[str, object]]
 def run(root: Path, args: argparse.Namespace) -> int:
     """Run one bench or all.
 
-    A bench is a module of ``benchmarks/`` with ``main(root) -> Figures``; hyphens in its name may stand for underscores.
-    One that takes very long says ``ON_REQUEST = True`` and runs only when it is named.
+    A bench is a module of ``benchmarks/`` with ``main(root) -> Figures``; in its name hyphens may stand for
+    underscores. One that takes very long says ``ON_REQUEST = True`` and runs only when it is named.
 
     Returns:
         0 when every figure with a target meets it, else 1.
