@@ -140,6 +140,8 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Headers and body are two writes; the second would wait for the acknowledgement of the first, up to 40 ms each time.
+    disable_nagle_algorithm = True
     server: _Server
 
     def guess_type(self, path: str | os.PathLike[str]) -> str:
