@@ -164,7 +164,7 @@ def build_index(root: Path, site: Path, index: Path) -> Build:
         AgentError: It failed.
     """
     command = [sys.executable, "-m", "py_agent.cli", "index", str(site), "--out", str(index)]
-    command += ["--cache", str(index.with_name("readings"))]
+    command += ["--cache", str(index.with_name("readings")), "--semantic", "off"]
     log = index.with_name("index.log")
     log.parent.mkdir(parents=True, exist_ok=True)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
