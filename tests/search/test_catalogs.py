@@ -13,7 +13,7 @@ from py_agent.search.shards import pack, shard_name, unpack
 from py_agent.site.index import postings, texts, typos, write, write_index
 from py_agent.site.load import load_index
 from tests.search.test_twin import compare
-from tests.sites import make_site, read
+from tests.sites import make_site, meaning, read
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 QUERIES = "which files does an index have|SESSION storage|browsr instalation|conversaton|manifest.json|pri".split("|")
@@ -56,18 +56,34 @@ async def test_the_twin_reads_catalogs(indexes: tuple[Path, Path]) -> None:
     assert await compare(indexes[1], asked) > len(asked)
 
 
+@pytest.mark.cpython
+async def test_words_and_codes_come_by_catalogs_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = read(make_site(tmp_path / "site", {name: DOCS / f"{name}.md" for name in ("search", "storage", "privacy")}))
+    write_index(site.pages, tmp_path / "flat", meaning=meaning)
+    monkeypatch.setattr(write, "FLAT_SHARDS", 0)
+    monkeypatch.setattr(write, "CATALOG_SHARDS", 3)
+    write_index(site.pages, tmp_path / "catalogs", meaning=meaning)
+    flat, catalogs = await load_index(tmp_path / "flat"), await load_index(tmp_path / "catalogs")
+    for query in QUERIES:
+        assert await catalogs.search(query) == await flat.search(query)
+    assert await compare(tmp_path / "catalogs", [(query, False) for query in QUERIES]) > len(QUERIES)
+    kept = catalogs._shards._kept
+    assert any(name.startswith("words-") for name in kept)
+    assert any(name.startswith("codes-") for name in kept)
+
+
 async def test_a_query_loads_few_catalogs(indexes: tuple[Path, Path]) -> None:
     searcher = await load_index(indexes[1])
     loaded = searcher._shards._kept
     await searcher.search("manifest.json", 1)
-    assert 0 < sum(name.startswith("catalogs-") for name in loaded) <= 6
+    assert 0 < sum(name.startswith("catalogs-") for name in loaded) <= 8
 
 
 async def test_a_catalog_that_does_not_fit_is_named(indexes: tuple[Path, Path], tmp_path: Path) -> None:
     for file in indexes[1].iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     directory = next(tmp_path.glob("directory-*"))
-    listed = json.loads(unpack(directory.name, directory.read_bytes()))["shards"]["terms"]
+    listed = json.loads(unpack(directory.name, directory.read_bytes()))["shards"]["pages"]
     first = shard_name("catalogs", listed["names"][:12])
     other = shard_name("catalogs", listed["names"][-12:])
     (tmp_path / first).write_bytes((tmp_path / other).read_bytes())
