@@ -10,7 +10,7 @@ from py_agent.runner.contexts import TurnContext
 from py_agent.runner.types import Middleware, Next
 from py_agent.storage.base import MemoryStore
 from py_agent.tools.listing import list_passages
-from py_agent.tools.places import plain_path
+from py_agent.tools.places import page_at
 
 
 async def prefetch(context: TurnContext, next_: Next) -> None:
@@ -23,11 +23,8 @@ async def prefetch(context: TurnContext, next_: Next) -> None:
         found = await context.search.search(context.question, top)
         passages = {hit.passage.id: hit.passage for hit in found.hits}
         if context.page is not None:
-            here = plain_path(context.page)
-            for page in await context.search.pages():
-                if plain_path(page.page) == here:
-                    first = (await context.search.page(page.page))[:1]
-                    passages.update({passage.id: passage for passage in first})
+            first = (await page_at(context.search, context.page))[:1]
+            passages.update({passage.id: passage for passage in first})
         best = max((hit.score for hit in found.hits), default=0.0) or 1.0
         scores = {hit.passage.id: max(0.0, min(1.0, hit.score / best)) for hit in found.hits}
         context.retrievables += [

@@ -65,6 +65,7 @@ class Meaning:
         """
         info, bits = self.info, self.info.bits
         terms = dict.fromkeys(one.reading.get(part, part) for one in found for part in one.word.parts)
+        await self._directory.words.reach(self._shards, keys=terms)
         numbers = {term: number for term in terms if (number := self._directory.words.find(term)) is not None}
         parse = partial(WordShard, bits=bits)
         wanted = sorted(set(numbers.values()))
@@ -76,7 +77,9 @@ class Meaning:
         if code is None:
             return []
         codes = partial(CodeShard, bits=bits)
-        near = [self._directory.codes.name(cluster) for cluster in info.nearest(code)]
+        clusters = info.nearest(code)
+        await self._directory.codes.reach(self._shards, numbers=clusters)
+        near = [self._directory.codes.name(cluster) for cluster in clusters]
         best: list[tuple[int, int]] = []
         for shard in await asyncio.gather(*(self._shards.load(name, codes) for name in near)):
             best += ((like, -passage) for like, passage in shard.likeness(code, bits))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import isqrt
 from typing import NamedTuple
 
@@ -120,7 +120,8 @@ class Lexicon:
         terms = [*word.parts, *([word.whole] if word.whole is not None else [])]
         return [*terms, *(other for term in terms for other in self._directory.synonyms.get(term, ()))]
 
-    async def _load(self, terms: Iterable[str]) -> None:
+    async def _load(self, terms: Collection[str]) -> None:
+        await self._directory.terms.reach(self._shards, keys=terms)
         numbers = {number for term in terms if (number := self._directory.terms.find(term)) is not None}
         await asyncio.gather(*(self._shard(number) for number in sorted(numbers)))
 
@@ -128,6 +129,7 @@ class Lexicon:
         return await self._shards.load(self._directory.terms.name(number), TermShard)
 
     async def _entry(self, term: str) -> Entry | None:
+        await self._directory.terms.reach(self._shards, keys=[term])
         number = self._directory.terms.find(term)
         return None if number is None else (await self._shard(number)).get(term)
 
@@ -166,13 +168,14 @@ class Lexicon:
 
     async def _completions(self, prefix: str) -> list[tuple[str, int, Entry]]:
         """The commonest words of the shard around ``prefix`` that go on from it."""
-        number = self._directory.terms.find(prefix)
-        if number is None or len(prefix) < MIN_PREFIX_CHARS or not is_letters(prefix):
-            number = 0 if number is None and len(self._directory.terms) else number
-            if number is None or len(prefix) < MIN_PREFIX_CHARS or not is_letters(prefix):
-                return []
+        terms = self._directory.terms
+        if len(prefix) < MIN_PREFIX_CHARS or not is_letters(prefix) or not len(terms):
+            return []
+        await terms.reach(self._shards, keys=[prefix])
+        number = terms.find(prefix) or 0
+        await terms.reach(self._shards, numbers=[number, number + 1])
         shards = [await self._shard(number)]
-        if number + 1 < len(self._directory.terms) and str(self._directory.terms.first[number + 1]).startswith(prefix):
+        if number + 1 < len(terms) and str(terms.starts(number + 1)).startswith(prefix):
             shards.append(await self._shard(number + 1))
         found = [
             (entry.idf, term, entry)
@@ -184,7 +187,10 @@ class Lexicon:
 
     async def _long(self, entry: Entry) -> bytes:
         number = entry.list_number
-        return entry.data if number is None else await self._shards.load(self._directory.lists.name(number), bytes)
+        if number is None:
+            return entry.data
+        await self._directory.lists.reach(self._shards, numbers=[number])
+        return await self._shards.load(self._directory.lists.name(number), bytes)
 
     async def _term(self, term: str, weight: int, entry: Entry) -> Term:
         postings = decode(await self._long(entry))

@@ -84,7 +84,9 @@ async def repair(term: str, directory: Directory, shards: Shards, *, name: bool 
         return None
     limit = 1 if name or len(term) < TWO_EDITS_CHARS else 2
     by_shard: dict[int, list[str]] = {}
-    for variant in variants(term):
+    deletions = variants(term)
+    await directory.typos.reach(shards, keys=deletions)
+    for variant in deletions:
         number = directory.typos.find(variant)
         if number is not None and (number in by_shard or len(by_shard) < MAX_TYPO_SHARDS):
             by_shard.setdefault(number, []).append(variant)

@@ -132,6 +132,7 @@ class IndexSearcher:
 
     async def page(self, page: str) -> tuple[Passage, ...]:
         """The passages of one page in reading order; empty if the index has no such page."""
+        await self._directory.pages.reach(self._shards, keys=[page])
         shard = self._directory.pages.find(page)
         rows = await self._pages(shard) if shard is not None else []
         for row in rows:
@@ -151,6 +152,7 @@ class IndexSearcher:
         return number
 
     async def _pages(self, shard: int) -> list[PageRow]:
+        await self._directory.pages.reach(self._shards, numbers=[shard])
         return await self._shards.load(self._directory.pages.name(shard), read_pages)
 
     async def _load(self, numbers: Sequence[int]) -> list[Passage]:
@@ -158,6 +160,7 @@ class IndexSearcher:
 
     async def _passage(self, number: int) -> Passage:
         if number not in self._given:
+            await self._directory.texts.reach(self._shards, keys=[number])
             shard = self._directory.texts.find(number)
             if shard is None or number >= self.manifest.passages:
                 raise SearchIndexError(
@@ -165,7 +168,7 @@ class IndexSearcher:
                     hint=REBUILD,
                     code="damaged",
                 )
-            parse = partial(TextShard, first=int(self._directory.texts.first[shard]))
+            parse = partial(TextShard, first=int(self._directory.texts.starts(shard)))
             name = self._directory.texts.name(shard)
             texts = await self._shards.load(name, parse)
             try:

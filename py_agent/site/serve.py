@@ -140,6 +140,8 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Headers and body are two writes; the second would wait up to 40 ms for the acknowledgement of the first.
+    disable_nagle_algorithm = True
     server: _Server
 
     def guess_type(self, path: str | os.PathLike[str]) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from py_agent.model.passage import Passage
 from py_agent.model.tool import ToolError
 from py_agent.search.base import Searcher
 
 #: Pages that an error suggests.
 SUGGESTIONS = 3
+
+#: Files behind an address without its ending, the likeliest first.
+_FILES = ("{}.html", "{}/index.html", "{}", "{}.htm", "{}.md")
 
 #: Likeness of a path, 0 to 100, from which on a page is suggested.
 LIKE_PATH = 60
@@ -18,12 +22,26 @@ async def page_named(search: Searcher, name: str) -> str:
     Raises:
         ToolError: There is none; the text names pages that are like it.
     """
+    if found := await page_at(search, name):
+        return found[0].page
     wanted = plain_path(name)
     pages = [page.page for page in await search.pages()]
     for page in pages:
         if plain_path(page) == wanted:
             return page
     raise ToolError(f"There is no page or passage {name[:100]!r}.{_like(wanted, pages)} Search first.", code="no_page")
+
+
+async def page_at(search: Searcher, path: str) -> tuple[Passage, ...]:
+    """The passages of the page at ``path``, as an address or a file, in reading order; empty if there is none.
+
+    Asks for each file that may lie behind the address: the list of all pages is megabytes on a large site.
+    """
+    plain = plain_path(path)
+    for file in _FILES:
+        if found := await search.page(file.format(plain).removeprefix("/")):
+            return found
+    return ()
 
 
 async def place_of(search: Searcher, name: str) -> tuple[str, str]:

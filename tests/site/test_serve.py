@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -80,3 +81,22 @@ def test_a_port_in_use_and_a_missing_folder_are_named(site: Path) -> None:
 
 def test_the_tag_goes_before_the_last_body_end() -> None:
     assert inject_html(b"<pre>&lt;/body></pre></BODY>", "X") == b"<pre>&lt;/body></pre>X</BODY>"
+
+
+def test_a_kept_connection_does_not_hold_back_what_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shard.bin").write_bytes(b"x" * 9_000)
+    taken: list[socket.socket] = []
+    with SiteServer(tmp_path) as server:
+        take = server._server.process_request
+
+        def watched(request: socket.socket, address: object) -> None:
+            taken.append(request)
+            take(request, address)
+
+        monkeypatch.setattr(server._server, "process_request", watched)
+        connection = http.client.HTTPConnection(server.url.removeprefix("http://"))
+        for _ in range(2):
+            connection.request("GET", "/shard.bin")
+            assert len(connection.getresponse().read()) == 9_000
+        assert [one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in taken] == [1]
+        connection.close()

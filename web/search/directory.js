@@ -32,26 +32,99 @@ export function compare(a, b) {
 export class ShardList {
   /**
    * @param {string} kind
-   * @param {{first?: any[], names: string} | undefined} data
+   * @param {{first?: any[], names: string, each?: number, count?: number} | undefined} data
    */
   constructor(kind, data) {
     this.kind = kind;
     this.first = data?.first ?? [];
     this.names = data?.names ?? "";
-    this.length = this.names.length / HASH_CHARS;
+    this.each = data?.each ?? 0;
+    const entries = this.names.length / HASH_CHARS;
+    this.length = this.each ? (data?.count ?? 0) : entries;
+    const fits = !this.each || entries === Math.ceil(this.length / this.each);
+    if (!Number.isInteger(entries) || (this.first.length && this.first.length !== entries) || !fits) {
+      throw new Error(`the list of ${kind} does not fit its names`);
+    }
+    /** @type {Map<number, ShardList>} */
+    this.catalogs = new Map();
+  }
+
+  /**
+   * Loads the catalogs that `find` needs for `keys`, and the other methods for `numbers`.
+   * @param {import("./shards.js").Shards} shards
+   * @param {{keys?: Iterable<any>, numbers?: Iterable<number>}} wanted
+   */
+  async reach(shards, { keys = [], numbers = [] }) {
+    if (!this.each) return;
+    const wanted = new Set(Array.from(keys, (key) => this.#at(key)));
+    for (const number of numbers) if (number < this.length) wanted.add(Math.floor(number / this.each));
+    await Promise.all(
+      [...wanted].map(async (at) => {
+        if (at < 0 || this.catalogs.has(at)) return;
+        this.catalogs.set(at, await shards.load(this.#entry("catalogs", at), (content) => this.#catalog(at, content)));
+      }),
+    );
+  }
+
+  /**
+   * @param {number} at
+   * @param {Uint8Array} content
+   */
+  #catalog(at, content) {
+    const catalog = new ShardList(this.kind, JSON.parse(new TextDecoder().decode(content)));
+    if (catalog.length !== Math.min(this.each, this.length - at * this.each)) {
+      throw new Error(`a catalog of ${this.kind} of another length`);
+    }
+    return catalog;
   }
 
   /** @param {number} number */
+  #below(number) {
+    const catalog = this.catalogs.get(Math.floor(number / this.each));
+    if (!catalog) throw new Error(`the catalog of ${this.kind} shard ${number} is not loaded`);
+    return catalog;
+  }
+
+  /**
+   * @param {number} number
+   * @returns {string}
+   */
   name(number) {
     if (!(number >= 0 && number < this.length)) throw new RangeError(`there is no ${this.kind} shard ${number}`);
-    return `${this.kind}-${this.names.slice(number * HASH_CHARS, (number + 1) * HASH_CHARS)}.bin`;
+    return this.each ? this.#below(number).name(number % this.each) : this.#entry(this.kind, number);
+  }
+
+  /**
+   * @param {string} kind
+   * @param {number} at
+   */
+  #entry(kind, at) {
+    return `${kind}-${this.names.slice(at * HASH_CHARS, (at + 1) * HASH_CHARS)}.bin`;
+  }
+
+  /**
+   * The first thing in shard `number`.
+   * @param {number} number
+   * @returns {any}
+   */
+  starts(number) {
+    return this.each ? this.#below(number).starts(number % this.each) : this.first[number];
   }
 
   /**
    * The number of the shard that holds `key` if any does, else -1.
    * @param {any} key
+   * @returns {number}
    */
   find(key) {
+    const at = this.#at(key);
+    if (at < 0 || !this.each) return at;
+    const below = this.#below(at * this.each).find(key);
+    return below < 0 ? below : at * this.each + below;
+  }
+
+  /** @param {any} key */
+  #at(key) {
     let low = 0;
     let high = this.first.length;
     while (low < high) {

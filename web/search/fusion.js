@@ -31,6 +31,7 @@ export class Meaning {
     const { info, directory, shards } = this;
     const { bits } = info;
     const terms = new Set(found.flatMap(({ word, reading }) => word.parts.map((part) => reading[part] ?? part)));
+    await directory.words.reach(shards, { keys: terms });
     const rows = await Promise.all(
       [...terms].map(async (term) => {
         const number = directory.words.find(term);
@@ -41,7 +42,9 @@ export class Meaning {
     );
     const code = queryCode(rows.filter((row) => row !== undefined), bits);
     if (!code) return [];
-    const near = info.nearest(code).map((cluster) => directory.codes.name(cluster));
+    const clusters = info.nearest(code);
+    await directory.codes.reach(shards, { numbers: clusters });
+    const near = clusters.map((cluster) => directory.codes.name(cluster));
     const codes = await Promise.all(near.map((name) => shards.load(name, (content) => new CodeShard(content, bits))));
     return codes
       .flatMap((shard) => shard.likeness(code, bits))

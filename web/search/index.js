@@ -117,9 +117,10 @@ export class SearchIndex {
   /** @param {number} number */
   async #passage(number) {
     if (number >= this.manifest.passages) throw damaged(`The index is damaged: a word names passage p${number + 1}, which is not there.`);
+    await this.directory.texts.reach(this.shards, { keys: [number] });
     const shard = this.directory.texts.find(number);
     const name = this.directory.texts.name(shard);
-    const texts = await this.shards.load(name, (content) => new TextShard(content, this.directory.texts.first[shard]));
+    const texts = await this.shards.load(name, (content) => new TextShard(content, this.directory.texts.starts(shard)));
     try {
       return texts.get(number);
     } catch {

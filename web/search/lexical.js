@@ -39,7 +39,9 @@ export class Lexicon {
    * @returns {Promise<Found[]>}
    */
   async find(words, unfinished) {
-    const wanted = new Set(words.flatMap((word) => this.#wanted(word)).map((term) => this.directory.terms.find(term)));
+    const terms = words.flatMap((word) => this.#wanted(word));
+    await this.directory.terms.reach(this.shards, { keys: terms });
+    const wanted = new Set(terms.map((term) => this.directory.terms.find(term)));
     await Promise.all([...wanted].filter((number) => number >= 0).map((number) => this.#shard(number)));
     const found = [];
     for (const [number, word] of words.entries()) {
@@ -65,6 +67,7 @@ export class Lexicon {
 
   /** @param {string} term */
   async #entry(term) {
+    await this.directory.terms.reach(this.shards, { keys: [term] });
     const number = this.directory.terms.find(term);
     return number < 0 ? undefined : (await this.#shard(number)).entries.get(term);
   }
@@ -115,9 +118,11 @@ export class Lexicon {
   async #completions(prefix) {
     const { terms } = this.directory;
     if (prefix.length < MIN_PREFIX_CHARS || !isLetters(prefix) || !terms.length) return [];
+    await terms.reach(this.shards, { keys: [prefix] });
     const number = Math.max(0, terms.find(prefix));
+    await terms.reach(this.shards, { numbers: [number, number + 1] });
     const shards = [await this.#shard(number)];
-    if (number + 1 < terms.length && terms.first[number + 1].startsWith(prefix)) shards.push(await this.#shard(number + 1));
+    if (number + 1 < terms.length && terms.starts(number + 1).startsWith(prefix)) shards.push(await this.#shard(number + 1));
     return shards
       .flatMap(({ entries }) => [...entries])
       .filter(([term]) => term.startsWith(prefix) && term !== prefix)
@@ -132,6 +137,7 @@ export class Lexicon {
    */
   async #term({ term, weight, entry }) {
     const number = listOf(entry);
+    await this.directory.lists.reach(this.shards, { numbers: number < 0 ? [] : [number] });
     const postings =
       number < 0 ? decode(entry.data) : await this.shards.load(this.directory.lists.name(number), (content) => decode(content));
     return { term, idf: entry.idf, scale: Math.max(1, Math.floor((weight * entry.idf) / WHOLE)), postings };

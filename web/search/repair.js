@@ -50,7 +50,9 @@ export async function repair(term, directory, shards, name) {
   const limit = name || term.length < TWO_EDITS_CHARS ? 1 : 2;
   /** @type {Map<number, string[]>} */
   const byShard = new Map();
-  for (const variant of variants(term)) {
+  const deletions = variants(term);
+  await directory.typos.reach(shards, { keys: deletions });
+  for (const variant of deletions) {
     const number = directory.typos.find(variant);
     if (number < 0) continue;
     const wanted = byShard.get(number);

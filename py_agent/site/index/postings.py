@@ -6,8 +6,7 @@ import heapq
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from py_agent.search.postings import IDF_SCALE, MAX_IMPACT, Postings, encode, encode_shard, long_slice
@@ -27,10 +26,8 @@ NOTES_FACTOR = 0.5
 MAX_POSTINGS = 16_384
 #: Longer slices get a shard of their own, so that the terms around them stay cheap.
 LONG_BYTES = 8_192
-#: A term shard's bytes, unpacked: small sites have small shards, so that a query loads little of them; large sites have
-#: at most about this many shards, so that the directory stays small.
-MIN_SHARD_BYTES = 10_000
-MAX_SHARDS = 2_000
+#: A term shard's bytes, unpacked: a query loads one a word, of which it wants one term.
+SHARD_BYTES = 10_000
 
 Rows = Sequence[tuple[Page, Piece]]
 
@@ -51,13 +48,37 @@ class Vocabulary(NamedTuple):
     lists: list[bytes]
 
 
-class _Counted(NamedTuple):
-    """What the fields of one passage hold: ``text`` as ids and counts, the others by their (shared) counters."""
+class _Counts:
+    """What terms stand in texts, and how often: numbers in flat arrays, since a large site has tens of millions."""
 
-    fields: tuple[tuple[str, Counter[int], int], ...]
-    start: int
-    end: int
-    length: int
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.ids: dict[str, int] = {}
+        self.lengths = array("I")
+        self._tokenizer = tokenizer
+        self._terms, self._counts, self._ends = array("I"), array("H"), array("Q", [0])
+        self._rows: dict[str, int] = {}
+
+    def add(self, text: str) -> int:
+        """Counts ``text``; returns the number of its row."""
+        ids = self.ids
+        found = Counter(ids.setdefault(term, len(ids)) for term in self._tokenizer.terms(text))
+        self._terms.extend(found.keys())
+        self._counts.extend(min(count, 0xFFFF) for count in found.values())
+        self._ends.append(len(self._terms))
+        self.lengths.append(sum(found.values()))
+        return len(self.lengths) - 1
+
+    def add_once(self, text: str) -> int:
+        """The row of ``text``, which many passages share."""
+        row = self._rows.get(text)
+        if row is None:
+            row = self._rows[text] = self.add(text)
+        return row
+
+    def row(self, number: int) -> Iterator[tuple[int, int]]:
+        """The ids of the terms of a text, and their counts."""
+        start, end = self._ends[number], self._ends[number + 1]
+        return zip(self._terms[start:end], self._counts[start:end], strict=True)
 
 
 def vocabulary(
@@ -71,46 +92,32 @@ def vocabulary(
         is_notes: Whether a page is release notes.
         progress: Called once a passage.
     """
-    ids: dict[str, int] = {}
-    flat_terms, flat_counts = array("I"), array("H")
-
-    def id_of(term: str) -> int:
-        return ids.setdefault(term, len(ids))
-
-    @lru_cache(maxsize=65_536)
-    def counter(text: str) -> tuple[Counter[int], int]:
-        found = Counter(map(id_of, tokenizer.terms(text)))
-        return found, sum(found.values())
-
-    counted: list[_Counted] = []
+    counts = _Counts(tokenizer)
+    # Of each passage: the rows of its fields, in the order of WEIGHTS.
+    fields = array("I")
     for page, piece in rows:
         leaf = piece.path[-1] if piece.path else page.title
-        fields = [("heading", leaf), ("path", "\n".join(piece.path[:-1])), ("title", page.title)]
-        start = len(flat_terms)
-        text = Counter(map(id_of, tokenizer.terms(piece.text)))
-        flat_terms.extend(text.keys())
-        flat_counts.extend(min(count, 0xFFFF) for count in text.values())
-        shared = tuple((name, *counter(value)) for name, value in fields)
-        counted.append(_Counted(shared, start, len(flat_terms), sum(text.values())))
+        shared = (leaf, "\n".join(piece.path[:-1]), page.title)
+        fields.extend((*map(counts.add_once, shared), counts.add(piece.text)))
         if progress:
             progress()
-    averages = {"text": sum(one.length for one in counted) / len(counted)}
-    for at, name in enumerate(("heading", "path", "title")):
-        averages[name] = sum(one.fields[at][2] for one in counted) / len(counted)
+    averages = {
+        name: sum(counts.lengths[row] for row in fields[at :: len(WEIGHTS)]) / len(rows)
+        for at, name in enumerate(WEIGHTS)
+    }
 
-    passages = [array("I") for _ in ids]
-    impacts = [bytearray() for _ in ids]
+    passages = [array("I") for _ in counts.ids]
+    impacts = [bytearray() for _ in counts.ids]
     headings: dict[int, bytearray] = {}
-    for number, ((page, _), one) in enumerate(zip(rows, counted, strict=True)):
+    for number, (page, _) in enumerate(rows):
         factor = NOTES_FACTOR if is_notes(page) else 1.0
-        scale = _scale("text", one.length, averages)
-        pairs = zip(flat_terms[one.start : one.end], flat_counts[one.start : one.end], strict=True)
-        weights = {term: scale * count for term, count in pairs}
-        for name, counts, length in one.fields:
-            scale = _scale(name, length, averages)
-            for term, count in counts.items():
+        heading, path, title, text = fields[len(WEIGHTS) * number : len(WEIGHTS) * (number + 1)]
+        weights: dict[int, float] = {}
+        for name, row in (("text", text), ("heading", heading), ("path", path), ("title", title)):
+            scale = _scale(name, counts.lengths[row], averages)
+            for term, count in counts.row(row):
                 weights[term] = weights.get(term, 0.0) + scale * count
-        heads = one.fields[0][1]
+        heads = {term for term, _ in counts.row(heading)}
         for term, weight in weights.items():
             passages[term].append(number)
             impacts[term].append(max(1, round(factor * MAX_IMPACT * weight / (K1 + weight))))
@@ -118,6 +125,8 @@ def vocabulary(
                 column = headings.setdefault(term, bytearray())
                 column.extend(bytes(len(passages[term]) - 1 - len(column)))
                 column.append(min(255, len(heads)))
+    ids = counts.ids
+    del counts, fields
     return _pack(ids, passages, impacts, headings, len(rows))
 
 
@@ -148,8 +157,7 @@ def _pack(
             data = long_slice(len(lists) - 1)
         idf = round(IDF_SCALE * math.log(1 + (total - found + 0.5) / (found + 0.5)))
         rows.append((term, idf, data))
-    size = max(MIN_SHARD_BYTES, sum(len(term) + 7 + len(data) for term, _, data in rows) // MAX_SHARDS)
-    shards = [(part[0][0], encode_shard(part)) for part in _parts(rows, size)]
+    shards = [(part[0][0], encode_shard(part)) for part in _parts(rows)]
     return Vocabulary(list(frequency), frequency, shards, lists)
 
 
@@ -165,13 +173,13 @@ def _pruned(postings: Postings) -> Postings:
     )
 
 
-def _parts(rows: Sequence[tuple[str, int, bytes]], size: int) -> Iterator[list[tuple[str, int, bytes]]]:
+def _parts(rows: Iterable[tuple[str, int, bytes]]) -> Iterator[list[tuple[str, int, bytes]]]:
     part: list[tuple[str, int, bytes]] = []
     filled = 0
     for row in rows:
         part.append(row)
         filled += len(row[0]) + 7 + len(row[2])
-        if filled >= size:
+        if filled >= SHARD_BYTES:
             yield part
             part, filled = [], 0
     if part:

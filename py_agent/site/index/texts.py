@@ -10,26 +10,25 @@ from py_agent.site.address import page_url, with_fragment
 from py_agent.site.chunk import Piece
 from py_agent.site.read import Page
 
-#: A text shard's bytes, unpacked: small sites have small shards, so that five results load little besides themselves;
-#: large sites have at most about so many shards, so that the directory stays small.
+#: A text shard's bytes, unpacked: small, so that five results load little besides themselves; large sites have at most
+#: about so many shards, since hosts and tools slow down where an index has more files than the site has pages.
 MIN_TEXT_BYTES = 12_000
-MAX_TEXT_SHARDS = 4_000
+MAX_TEXT_SHARDS = 16_384
 #: Pages of a page shard: about 4 kB packed.
 PAGES_PER_SHARD = 256
 
 
-def text_shards(rows: Sequence[tuple[Page, Piece]], *, clean_urls: bool) -> list[tuple[int, bytes]]:
-    """The contents of the shards, each with the number of its first passage."""
+def text_shards(rows: Sequence[tuple[Page, Piece]], *, clean_urls: bool) -> Iterator[tuple[int, bytes]]:
+    """The contents of the shards, each with the number of its first passage; made one by one, since all of them are as
+    large as the site's text."""
     total = sum(len(piece.text) for _, piece in rows)
     size = max(MIN_TEXT_BYTES, total // MAX_TEXT_SHARDS)
-    shards: list[tuple[int, bytes]] = []
     first, filled = 0, 0
     for number, (_, piece) in enumerate(rows):
         filled += len(piece.text) + len("".join(piece.path)) + 40
         if filled >= size or number == len(rows) - 1:
-            shards.append((first, _text_shard(rows[first : number + 1], clean_urls=clean_urls)))
+            yield first, _text_shard(rows[first : number + 1], clean_urls=clean_urls)
             first, filled = number + 1, 0
-    return shards
 
 
 def _text_shard(rows: Sequence[tuple[Page, Piece]], *, clean_urls: bool) -> bytes:

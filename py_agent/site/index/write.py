@@ -29,6 +29,11 @@ from py_agent.site.semantic.build import Semantic
 
 #: Where the manifest lies when nobody says otherwise: ``SITE/agent/index/manifest.json``.
 DEFAULT_BASE_URL = "../../"
+#: Shards of one kind that the directory lists itself, some 10 kB packed: a site of 3,000 pages has so many, and a
+#: catalog would cost its readers one more round trip. Beyond, every reader would pay for the names of all shards.
+FLAT_SHARDS = 1_024
+#: Shards that a catalog lists: 2 kB packed, so that the five passages of an answer cost 10 kB of catalogs at most.
+CATALOG_SHARDS = 256
 _NOTES = re.compile(
     r"change[-_ ]?log|changes\b|release[-_ ]?notes?|whats[-_ ]?new|what[’']?s new|version history|release history"
     r"|\bnews\b|\breleases?[-_ ]v?\d",
@@ -36,7 +41,7 @@ _NOTES = re.compile(
 )
 #: Files that an index consists of: those of an older one are removed.
 _OURS = re.compile(
-    r"(?:directory|terms|lists|typos|texts|pages|words|codes)-[0-9a-f]{12}\.bin|(?:terms|passages)-\w+\.jsonl"
+    r"(?:directory|catalogs|terms|lists|typos|texts|pages|words|codes)-[0-9a-f]{12}\.bin|(?:terms|passages)-\w+\.jsonl"
 )
 
 
@@ -97,7 +102,7 @@ def write_index(
         "shards": shards,
         "semantic": semantic_entry(semantic) if semantic is not None else None,
     }
-    name = writer.shard("directory", json.dumps(directory, ensure_ascii=False, separators=(",", ":")).encode())
+    name = writer.shard("directory", _packed(directory))
     manifest = Manifest(
         format=FORMAT,
         build_id=name,
@@ -136,10 +141,13 @@ class _Writer:
     def shards(self, kind: str, contents: Iterable[tuple[Any, bytes]]) -> dict[str, Any]:
         """Writes the shards of a kind, each with the first thing in it; returns their entry of the directory."""
         found = [(first, self.shard(kind, content)) for first, content in contents]
-        entry: dict[str, Any] = {"names": "".join(digest for _, digest in found)}
-        if found and found[0][0] is not None:
-            entry["first"] = [first for first, _ in found]
-        return entry
+        if len(found) <= FLAT_SHARDS:
+            return _listed(found)
+        catalogs = []
+        for start in range(0, len(found), CATALOG_SHARDS):
+            part = found[start : start + CATALOG_SHARDS]
+            catalogs.append((part[0][0], self.shard("catalogs", _packed(_listed(part)))))
+        return {**_listed(catalogs), "count": len(found), "each": CATALOG_SHARDS}
 
     def finish(self, manifest: Manifest) -> None:
         """Puts the manifest in place, then removes what an older one named."""
@@ -160,6 +168,18 @@ class _Writer:
             hint="Give another folder with --out.",
             code="no_out",
         )
+
+
+def _listed(found: Sequence[tuple[Any, str]]) -> dict[str, Any]:
+    """A list of shards as it is written: what each begins with, where that is known, and the hashes in their names."""
+    entry: dict[str, Any] = {"names": "".join(digest for _, digest in found)}
+    if found and found[0][0] is not None:
+        entry["first"] = [first for first, _ in found]
+    return entry
+
+
+def _packed(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _blocks(rows: Sequence[tuple[Page, Piece]]) -> set[int]:
