@@ -205,9 +205,7 @@ def _take(site: Site, root: Path, pages: dict[str, str], outcomes: dict[str, Out
             continue
         site.skipped += [Skipped(file, problem, lost=False, kind="damaged") for problem in reading.problems]
         found = {**layout.facets(page, reading.language), **rules.facets(file)}
-        address, modified = location.listed.get(same_page(page), ("", ""))
-        if not address and location.base and reading.head.canonical.startswith(location.base):
-            address = reading.head.canonical
+        address, modified = location.public(page, reading.head.canonical)
         title = reading.title or PurePosixPath(page).stem
         language = reading.language or found.get(LANGUAGE, "")
         site.pages.append(Page(page, title, reading.site_title, language, reading.pieces, found, address, modified))
