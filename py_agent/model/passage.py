@@ -22,7 +22,7 @@ class Passage(Record):
         title: The page's title.
         path: The headings above and at the passage, outermost first.
         text: The passage as plain text; code keeps its lines.
-        address: The page's public address, as the site's own pages or its ``sitemap.xml`` give it; empty if nothing does.
+        address: The page's public address, as its head or ``sitemap.xml`` gives it; empty if nothing does.
         facets: Version and language of the page, where the site has several, and what the site's rules say of it.
         previous: Id of the passage before this one on its page; empty for the page's first.
         next: Id of the passage after this one on its page; empty for the page's last.
