@@ -2,8 +2,8 @@
 
 A text shard is JSON: ``{"pages": [[page, title, url, first passage, number of passages], ...], "rows": [[page number,
 anchor, path, text], ...]}``. A page has a sixth value where its public address is known, and a seventh with facets
-where it has any; a row is a passage, with a fifth value where its url ends otherwise than in ``#anchor``. A page shard is a
-JSON list of ``[page, title, first passage, number of passages]``, sorted by page.
+where it has any; a row is a passage, with a fifth value where its url ends otherwise than in ``#anchor``. A page shard
+is a JSON list of ``[page, title, first passage, number of passages]``, sorted by page.
 """
 
 from __future__ import annotations

@@ -20,9 +20,8 @@ PARTS = "".join(f"<h2 id=s{n}>Part {n}</h2><p>Gear {n} turns the wheel." for n i
 
 
 def page(head: str, body: str, language: str = "en") -> str:
-    return (
-        f"<!doctype html><html lang={language}><head>{head}<title>T</title></head><main><h1>T</h1>{body}</main></html>"
-    )
+    head = f"<!doctype html><html lang={language}><head>{head}<title>T</title></head>"
+    return f"{head}<main><h1>T</h1>{body}</main></html>"
 
 
 def canonical(path: str) -> str:
@@ -107,9 +106,8 @@ async def test_a_site_of_one_version_and_language_tells_nothing(tmp_path: Path) 
 
 
 def test_the_command_line_tells_link_facets_and_neighbours(tmp_path: Path) -> None:
-    pages = {
-        f"{name}/a.html": page(canonical(f"{name}/a.html"), f"{PARTS}<p>Gear {name}.") for name in ("v1.0", "v2.0")
-    }
+    files = [f"{version}/a.html" for version in ("v1.0", "v2.0")]
+    pages = {file: page(canonical(file), f"{PARTS}<p>Gear of {file}.") for file in files}
     write_index(read(make_site(tmp_path / "site", pages)).pages, tmp_path / "index")
     told = CliRunner().invoke(main, ["search", str(tmp_path / "index"), "part 3", "--json"])
     first = json.loads(told.output)["hits"][0]
