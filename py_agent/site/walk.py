@@ -8,7 +8,18 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from py_agent.site.content import Attributes, Chrome, is_permalink, names, names_of
 from py_agent.site.document import Block, Section
-from py_agent.site.inner import INLINE, MAX_DEPTH, bullet, code_lines, formula, language, plain, raw
+from py_agent.site.inner import (
+    INLINE,
+    MAX_DEPTH,
+    bullet,
+    code_lines,
+    formula,
+    language,
+    plain,
+    raw,
+    stands_apart,
+    superscript,
+)
 
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 # Boxes whose title is a word such as "Note": what comes after the box belongs to the heading above it.
@@ -126,6 +137,11 @@ class Walker:
 
     def _inline_element(self, node: LexborNode, tag: str, attributes: Attributes, depth: int) -> None:
         identity = attributes.get("id") or (attributes.get("name") if tag == "a" else "")
+        if tag == "sup":
+            self._text(superscript(node, "".join(self._inline), self._chrome, depth))
+            return
+        if tag == "span" and stands_apart(node):
+            self._inline.append(" ")
         if tag == "img":
             self._box_icon(node, attributes)
         if tag == "a":
