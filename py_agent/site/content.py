@@ -44,7 +44,7 @@ _SKIPPED_NAMES = names_of("""
     page-meta td-page-meta md-source-file md-feedback feedback theme-doc-footer last-updated theme-doc-version-badge
     sphinxsidebar navbar navheader navfooter wy-nav-side rst-versions md-sidebar
     msearchbox msearchselectwindow msearchresultswindow titlearea side-nav nav-tree ttc footnote-backref
-    nosearch robots-nocontent notranslate-ui
+    viewcode-link viewcode-back nosearch robots-nocontent notranslate-ui
 """)
 # Only outside a marked main part: inside it these names are used for content too.
 _SKIPPED_NAMES_IN_BODY = names_of("""

@@ -24,6 +24,9 @@ SKIPPED_FOLDERS = frozenset(["node_modules", "__pycache__"])
 #: Folders in which generators put what pages are made with: themes, and copies of the sources.
 GENERATOR_FOLDERS = frozenset(["_static", "_sources", "_images"])
 _NOT_PAGES = re.compile(r"(?:^|/)404\.html?$|(?:^|/)404/index\.html$")
+_SEARCH_PAGE = re.compile(r"(?:^|/)search(?:/index)?\.html?$")
+#: A page called "search" with no more text than this only holds a field to search in.
+MAX_SEARCH_PAGE_CHARS = 400
 _FOR_MODELS = re.compile(r"(?:^|/)llms(?:-[a-z]+)?\.(?:md|mdx|html?)$")
 
 
@@ -226,6 +229,8 @@ def _why_not(
         other = by_path.get(same_page(path)) if path is not None else None
         if other is not None and other != page:
             return "duplicate", f"it names {other} as the page to find, and that is indexed"
+    if _SEARCH_PAGE.search(page) and sum(len(piece.text) for piece in reading.pieces) <= MAX_SEARCH_PAGE_CHARS:
+        return "search", "it only holds a field to search in"
     if not reading.pieces:
         if reading.link_lists:
             return "links", "it only lists links to other pages"

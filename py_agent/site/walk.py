@@ -27,6 +27,8 @@ _ADMONITIONS = names_of("""
     admonition note tip warning caution important danger info hint attention error callout alert admonitionblock
     custom-block theme-admonition sidebar-box
 """)
+# A list of fields ("Parameters:", "Return type:") explains what it stands under; its names are no terms of their own.
+_FIELDS = "field-list"
 # What makes a row of a table more than a line of cells.
 _BLOCKS = "h1, h2, h3, h4, h5, h6, pre, dl, table, p, ul, ol, div, blockquote"
 #: A cell separator that white-space folding turns into a blank: quotes of a row are found on the page again.
@@ -64,6 +66,7 @@ class Walker:
         self._headings: list[tuple[int, str]] = []
         self._terms: list[Section] = []
         self._link_depth = 0
+        self._fields = False
         self.sections = [Section()]
         self.first_headings: list[str] = []
 
@@ -125,7 +128,14 @@ class Walker:
             self.flush()
             self._row(node, tight=True)
         elif tag == "dl":
-            self._definitions(node, depth)
+            around, self._fields = self._fields, _FIELDS in names(attributes)
+            if self._fields:
+                self._container(node, tag, attributes, depth)
+            else:
+                self._definitions(node, depth)
+            self._fields = around
+        elif tag == "dt" and self._fields:
+            self._container(node, tag, attributes, depth)
         elif tag == "dt":
             self._term(node)
         elif tag in INLINE:

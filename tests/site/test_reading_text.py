@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from py_agent.site.chunk import chunk
 from py_agent.site.html import read_html
 
 
@@ -54,7 +55,7 @@ LIST = '<ul><li><a href="#a">first()</a></li><li><a href="#b">second()</a></li><
 
 @pytest.mark.parametrize(
     "before",
-    ["<p>The mode uses the <code>==</code> operator in:</p>", "Possible values:", "<p>可能的 值：</p><!-- x -->"],
+    ["<p>The mode uses the <code>==</code> operator in:</p>", "Possible values:", "<p>以下 的值：</p><!-- x -->"],
 )
 def test_a_list_of_links_that_a_sentence_introduces_is_read(before: str) -> None:
     assert "- second()" in text(f"{before}\n{LIST}<h2 id=a>First</h2><p>Words.")
@@ -65,3 +66,18 @@ def test_a_list_of_links_that_a_sentence_introduces_is_read(before: str) -> None
 )
 def test_a_table_of_contents_is_not_read(before: str) -> None:
     assert "second()" not in text(f"{before}{LIST}<h2 id=a>First</h2><p>Words.")
+
+
+def test_fields_of_a_function_stand_under_it_and_links_to_its_source_stay_out() -> None:
+    link = '<a class="reference internal" href="_modules/a.html"><span class="viewcode-link">[source]</span></a>'
+    fields = "".join(
+        f"<dt>{name}<span class=colon>:</span></dt><dd><p>{'Words of it. ' * 60}</p></dd>" for name in "AB"
+    )
+    body = (
+        f'<dl class=py><dt id=f>run(x){link}</dt><dd><p>Runs.</p><dl class="field-list simple">{fields}</dl></dd></dl>'
+    )
+    document = read_html(f"<main><h1 id=t>T</h1>{body}<p>After.</main>")
+    pieces = chunk(document)
+    assert {(piece.path[-1], piece.anchor) for piece in pieces} == {("run(x)", "f"), ("T", "t")}
+    together = "\n".join(piece.text for piece in pieces)
+    assert "A:" in together and "B:" in together and "[source]" not in together
