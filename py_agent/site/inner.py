@@ -22,6 +22,8 @@ _LANGUAGE = re.compile(
     r"(?:(?:language|lang|highlight(?:-source)?|sourceCode)-|\bsourceCode\s+|\bbrush:\s*)([A-Za-z0-9+#_-]+)"
 )
 _NO_LANGUAGE = frozenset(("default", "none", "text", "plaintext", "plain", "nohighlight", "source", "txt", "mode"))
+#: The longest name of a language that a fence carries; the longest known ones have about 30 characters.
+MAX_LANGUAGE_CHARS = 40
 #: How far above ``<pre>`` a generator may name the language: frame, and the frame's own wrappers.
 LANGUAGE_LEVELS = 3
 
@@ -124,7 +126,7 @@ def language(node: LexborNode) -> str:
         named = attributes.get("data-lang") or attributes.get("data-language") or ""
         match = _LANGUAGE.search(attributes.get("class") or "")
         if name := (named or (match[1] if match else "")).lower():
-            return "" if name in _NO_LANGUAGE else name
+            return "" if name in _NO_LANGUAGE or len(name) > MAX_LANGUAGE_CHARS else name
     return ""
 
 
