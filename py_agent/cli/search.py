@@ -102,10 +102,13 @@ def _to_json(result: SearchResult) -> dict[str, Any]:
         {
             "id": hit.passage.id,
             "url": hit.passage.page + (f"#{hit.passage.anchor}" if hit.passage.anchor else ""),
-            "link": hit.passage.url,
+            "link": hit.passage.link,
             "title": hit.passage.title,
             "path": hit.passage.path,
             "text": hit.passage.text,
+            "facets": hit.passage.facets,
+            "previous": hit.passage.previous,
+            "next": hit.passage.next,
             "score": round(hit.score, 4),
         }
         for hit in result.hits
@@ -119,7 +122,9 @@ def _show(result: SearchResult, searcher: IndexSearcher, reasons: list[Explanati
     for number, hit in enumerate(result.hits, 1):
         passage = hit.passage
         click.secho(f"{number}. {' > '.join(passage.path) or passage.title}", bold=True)
-        click.echo(f"   {passage.url or passage.page}")
+        click.echo(f"   {passage.link or passage.page}")
+        if passage.facets:
+            click.echo(f"   {', '.join(f'{name} {value}' for name, value in sorted(passage.facets.items()))}")
         click.echo(f"   {' '.join(passage.text.split())[:200]}")
         if reasons:
             _show_reason(reasons[number - 1])

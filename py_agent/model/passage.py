@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from py_agent.model.base import Record
 
 #: Characters of text in one passage at most. Longer ones bury the quotable sentence, shorter ones (600) cost recall.
@@ -20,6 +22,10 @@ class Passage(Record):
         title: The page's title.
         path: The headings above and at the passage, outermost first.
         text: The passage as plain text; code keeps its lines.
+        address: The page's public address, as its head or ``sitemap.xml`` gives it; empty if nothing does.
+        facets: Version and language of the page, where the site has several, and what the site's rules say of it.
+        previous: Id of the passage before this one on its page; empty for the page's first.
+        next: Id of the passage after this one on its page; empty for the page's last.
     """
 
     id: str
@@ -29,3 +35,13 @@ class Passage(Record):
     title: str
     path: tuple[str, ...] = ()
     text: str
+    address: str = ""
+    facets: dict[str, str] = Field(default_factory=dict)
+    previous: str = ""
+    next: str = ""
+
+    @property
+    def link(self) -> str:
+        """The public address of the passage; where the page has none, ``url``."""
+        _, mark, fragment = self.url.partition("#")
+        return f"{self.address.partition('#')[0]}{mark}{fragment}" if self.address else self.url

@@ -1,13 +1,16 @@
 """Text and page shards: what passages say, and what pages there are.
 
-A text shard is JSON: ``{"pages": [[page, title, address], ...], "rows": [[page number, anchor, path, text], ...]}``, a
-row a passage, with a fifth value where the address ends otherwise than in ``#anchor``, and a sixth with facets. A page
-shard is a JSON list of ``[page, title, first passage, number of passages]``, sorted by page.
+A text shard is JSON: ``{"pages": [[page, title, url, first passage, number of passages], ...], "rows": [[page number,
+anchor, path, text], ...]}``. A page has a sixth value where its public address is known, and a seventh with facets
+where it has any; a row is a passage, with a fifth value where its url ends otherwise than in ``#anchor``. A page shard
+is a JSON list of ``[page, title, first passage, number of passages]``, sorted by page.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -23,6 +26,18 @@ class PageRow(NamedTuple):
     passages: int
 
 
+class _Place(NamedTuple):
+    """What a text shard says of a page."""
+
+    page: str
+    title: str
+    url: str
+    first: int
+    passages: int
+    address: str = ""
+    facets: Mapping[str, str] = MappingProxyType({})
+
+
 class TextShard:
     """A parsed text shard whose first passage has the number ``first``.
 
@@ -32,7 +47,7 @@ class TextShard:
 
     def __init__(self, data: bytes, first: int) -> None:
         parsed = json.loads(data)
-        self._pages = [(str(page), str(title), str(address)) for page, title, address in parsed["pages"]]
+        self._pages = [_Place(*row) for row in parsed["pages"]]
         self._rows: list[list[Any]] = parsed["rows"]
         self._first = first
 
@@ -45,16 +60,20 @@ class TextShard:
         if number < self._first:
             raise IndexError(number)
         row = self._rows[number - self._first]
-        page, title, address = self._pages[row[0]]
+        page = self._pages[row[0]]
         fragment = str(row[4]) if len(row) > 4 else fragment_of(row[1])
         return Passage(
             id=passage_id(number),
-            page=page,
+            page=page.page,
             anchor=row[1],
-            url=f"{address}#{fragment}" if fragment else address,
-            title=title,
+            url=f"{page.url}#{fragment}" if fragment else page.url,
+            title=page.title,
             path=tuple(row[2]),
             text=row[3],
+            address=page.address,
+            facets=dict(page.facets),
+            previous=passage_id(number - 1) if number > page.first else "",
+            next=passage_id(number + 1) if number + 1 < page.first + page.passages else "",
         )
 
 

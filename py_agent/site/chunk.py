@@ -13,6 +13,10 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])")
 _FENCE_RUN = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 
 
+#: A line of more backticks than this is a rule or an ornament: a fence that outdoes it leaves no room for the code.
+MAX_FENCE_CHARS = 20
+
+
 @dataclass(frozen=True)
 class Piece:
     """A passage before it has an id. ``fragment`` has words to go to where ``anchor`` is not the passage's own."""
@@ -84,7 +88,7 @@ def _parts(block: Block) -> Iterator[Block]:
         yield block
         return
     if block.kind == "code":
-        room -= len(_render(Block("", "code", language=block.language))) + 1
+        room -= 2 * len(_fence(block.text)) + len(block.language) + 2
         units = [piece for line in block.text.split("\n") for piece in _cut(line, room)]
         joint = "\n"
     else:
@@ -119,6 +123,11 @@ def _cut(line: str, room: int) -> Iterator[str]:
 def _render(block: Block) -> str:
     if block.kind != "code":
         return block.text
-    longest = max((len(run) for run in _FENCE_RUN.findall(block.text)), default=2)
-    fence = "`" * max(3, longest + 1)
+    fence = _fence(block.text)
     return f"{fence}{block.language}\n{block.text}\n{fence}"
+
+
+def _fence(text: str) -> str:
+    """A fence that no line of ``text`` closes; one of bounded length, for no reader tells rules of backticks apart."""
+    longest = max((len(run) for run in _FENCE_RUN.findall(text)), default=2)
+    return "`" * min(max(3, longest + 1), MAX_FENCE_CHARS)

@@ -44,7 +44,7 @@ _SKIPPED_NAMES = names_of("""
     page-meta td-page-meta md-source-file md-feedback feedback theme-doc-footer last-updated theme-doc-version-badge
     sphinxsidebar navbar navheader navfooter wy-nav-side rst-versions md-sidebar
     msearchbox msearchselectwindow msearchresultswindow titlearea side-nav nav-tree ttc footnote-backref
-    nosearch robots-nocontent notranslate-ui
+    viewcode-link viewcode-back nosearch robots-nocontent notranslate-ui
 """)
 # Only outside a marked main part: inside it these names are used for content too.
 _SKIPPED_NAMES_IN_BODY = names_of("""
@@ -65,6 +65,13 @@ MIN_MAIN_SHARE = 0.05
 TOC_LINK_SHARE = 0.8
 #: ... if it has at least this many links.
 TOC_MIN_LINKS = 3
+#: What stands above a table of contents; a list that any other words introduce belongs to them.
+_TOC_LABEL = re.compile(
+    r"(?:(?:table of |page )?contents|on this page|(?:in|on) this (?:article|page|section|chapter|document|guide)"
+    r"|this (?:article|page|section|chapter|document|guide) (?:covers|contains|describes)|jump to|go to|skip to"
+    r"|quick links|see also)\b",
+    re.IGNORECASE,
+)
 #: A permalink's own text: a pilcrow, a chain, "#", or the word "link"; more is a link to read.
 PERMALINK_CHARS = 4
 
@@ -183,11 +190,24 @@ def _is_page_toc(node: LexborNode) -> bool:
     first = node.css_first("a[href]")
     if first is None or not (first.attributes.get("href") or "").startswith("#"):
         return False
+    if _is_introduced(node):
+        return False
     links = node.css("a[href]")
     if len(links) < TOC_MIN_LINKS or any(not (link.attributes.get("href") or "").startswith("#") for link in links):
         return False
     linked = sum(len(link.text().strip()) for link in links)
     return linked >= TOC_LINK_SHARE * len("".join(node.text().split(" ")).strip() or " ")
+
+
+def _is_introduced(node: LexborNode) -> bool:
+    """Whether the text before a list ends in a colon and says more than that the list is a table of contents."""
+    before = node.prev
+    while before is not None and (before.tag == "-comment" or not before.text().strip()):
+        before = before.prev
+    if before is None or before.tag not in ("p", "-text", "div", "dt", "em", "strong", "b"):
+        return False
+    text = " ".join(before.text().split())
+    return text.endswith((":", "：")) and " " in text and not _TOC_LABEL.match(text)
 
 
 def find_main(tree: LexborHTMLParser, selectors: Sequence[str] = ()) -> tuple[list[LexborNode], bool]:

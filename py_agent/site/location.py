@@ -59,6 +59,20 @@ class Location:
             return None
         return target.path[len(want.path) :]
 
+    def public(self, page: str, canonical: str) -> tuple[str, str]:
+        """The page's public address, and when it last changed; each empty if nothing tells it.
+
+        Args:
+            page: The page's file.
+            canonical: What the page calls its own address. One of another page, such as the same one of a newer
+                version, is not where this page's words are.
+        """
+        address, modified = self.listed.get(same_page(page), ("", ""))
+        own = self.locate(canonical, page) if not address and canonical and self.base else None
+        if own is not None and same_page(own) == same_page(page):
+            address = urljoin(urljoin(self.base, page_url(page)), canonical)
+        return (address if urlsplit(address).scheme in ("http", "https") else ""), modified
+
     def forbids(self, page: str) -> bool:
         """Whether robots.txt keeps every crawler from the page."""
         root = urlsplit(self.base).path or "/"

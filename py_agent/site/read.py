@@ -24,6 +24,9 @@ SKIPPED_FOLDERS = frozenset(["node_modules", "__pycache__"])
 #: Folders in which generators put what pages are made with: themes, and copies of the sources.
 GENERATOR_FOLDERS = frozenset(["_static", "_sources", "_images"])
 _NOT_PAGES = re.compile(r"(?:^|/)404\.html?$|(?:^|/)404/index\.html$")
+_SEARCH_PAGE = re.compile(r"(?:^|/)search(?:/index)?\.html?$")
+#: A page called "search" with no more text than this only holds a field to search in.
+MAX_SEARCH_PAGE_CHARS = 400
 _FOR_MODELS = re.compile(r"(?:^|/)llms(?:-[a-z]+)?\.(?:md|mdx|html?)$")
 
 
@@ -205,9 +208,7 @@ def _take(site: Site, root: Path, pages: dict[str, str], outcomes: dict[str, Out
             continue
         site.skipped += [Skipped(file, problem, lost=False, kind="damaged") for problem in reading.problems]
         found = {**layout.facets(page, reading.language), **rules.facets(file)}
-        address, modified = location.listed.get(same_page(page), ("", ""))
-        if not address and location.base and reading.head.canonical.startswith(location.base):
-            address = reading.head.canonical
+        address, modified = location.public(page, reading.head.canonical)
         title = reading.title or PurePosixPath(page).stem
         language = reading.language or found.get(LANGUAGE, "")
         site.pages.append(Page(page, title, reading.site_title, language, reading.pieces, found, address, modified))
@@ -228,6 +229,8 @@ def _why_not(
         other = by_path.get(same_page(path)) if path is not None else None
         if other is not None and other != page:
             return "duplicate", f"it names {other} as the page to find, and that is indexed"
+    if _SEARCH_PAGE.search(page) and sum(len(piece.text) for piece in reading.pieces) <= MAX_SEARCH_PAGE_CHARS:
+        return "search", "it only holds a field to search in"
     if not reading.pieces:
         if reading.link_lists:
             return "links", "it only lists links to other pages"

@@ -13,6 +13,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "collection": ("repeat other pages", ""),
     "built": ("are sources of pages that are indexed, or copies for language models", ""),
     "generator": ("belong to the generator", ""),
+    "search": ("are search pages", ""),
     "error-page": ("are error pages", ""),
     "redirect": ("redirect to other pages", ""),
     "noindex": ("ask to be left out", "Remove their robots meta tag (or `draft:`) if they are to be found."),

@@ -8,7 +8,18 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from py_agent.site.content import Attributes, Chrome, is_permalink, names, names_of
 from py_agent.site.document import Block, Section
-from py_agent.site.inner import INLINE, MAX_DEPTH, bullet, code_lines, formula, language, plain, raw
+from py_agent.site.inner import (
+    INLINE,
+    MAX_DEPTH,
+    bullet,
+    code_lines,
+    formula,
+    language,
+    plain,
+    raw,
+    stands_apart,
+    superscript,
+)
 
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 # Boxes whose title is a word such as "Note": what comes after the box belongs to the heading above it.
@@ -16,6 +27,8 @@ _ADMONITIONS = names_of("""
     admonition note tip warning caution important danger info hint attention error callout alert admonitionblock
     custom-block theme-admonition sidebar-box
 """)
+# A list of fields ("Parameters:", "Return type:") explains what it stands under; its names are no terms of their own.
+_FIELDS = "field-list"
 # What makes a row of a table more than a line of cells.
 _BLOCKS = "h1, h2, h3, h4, h5, h6, pre, dl, table, p, ul, ol, div, blockquote"
 #: A cell separator that white-space folding turns into a blank: quotes of a row are found on the page again.
@@ -53,6 +66,7 @@ class Walker:
         self._headings: list[tuple[int, str]] = []
         self._terms: list[Section] = []
         self._link_depth = 0
+        self._fields = False
         self.sections = [Section()]
         self.first_headings: list[str] = []
 
@@ -114,7 +128,14 @@ class Walker:
             self.flush()
             self._row(node, tight=True)
         elif tag == "dl":
-            self._definitions(node, depth)
+            around, self._fields = self._fields, _FIELDS in names(attributes)
+            if self._fields:
+                self._container(node, tag, attributes, depth)
+            else:
+                self._definitions(node, depth)
+            self._fields = around
+        elif tag == "dt" and self._fields:
+            self._container(node, tag, attributes, depth)
         elif tag == "dt":
             self._term(node)
         elif tag in INLINE:
@@ -126,6 +147,11 @@ class Walker:
 
     def _inline_element(self, node: LexborNode, tag: str, attributes: Attributes, depth: int) -> None:
         identity = attributes.get("id") or (attributes.get("name") if tag == "a" else "")
+        if tag == "sup":
+            self._text(superscript(node, "".join(self._inline), self._chrome, depth))
+            return
+        if tag == "span" and stands_apart(node):
+            self._inline.append(" ")
         if tag == "img":
             self._box_icon(node, attributes)
         if tag == "a":

@@ -15,9 +15,12 @@ PATH_SEPARATOR = " > "
 
 
 def heading(passage: Passage) -> str:
-    """Where a passage stands, on one line: title and headings, outermost first."""
+    """Where a passage stands, on one line: title and headings, outermost first, and the page's version and language
+    where the site has several."""
     parts = [passage.title, *(part for part in passage.path if part != passage.title)]
-    return PATH_SEPARATOR.join(" ".join(part.split()) for part in parts if part.strip())
+    place = PATH_SEPARATOR.join(" ".join(part.split()) for part in parts if part.strip())
+    facets = ", ".join(f"{name} {value}" for name, value in sorted(passage.facets.items()))
+    return f"{place} ({facets})" if facets else place
 
 
 def list_passages(intro: str, passages: Iterable[Passage]) -> tuple[str, tuple[Span, ...]]:

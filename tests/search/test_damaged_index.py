@@ -159,7 +159,7 @@ async def test_another_format_and_another_tokenizer_are_told_apart_from_damage(i
         ("terms", b"\x01\x00\x00\x00\x05\x00\x00\x00"),
         ("texts", b"{}"),
         ("texts", b'{"pages":[],"rows":[[0,"",[],"words"]]}'),
-        ("texts", b'{"pages":[["a","b","c"]],"rows":[]}'),
+        ("texts", b'{"pages":[["a","b","c",0,1]],"rows":[]}'),
         ("typos", b"a line without its parts"),
         ("directory", b"{}"),
         ("directory", b"[1]"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from py_agent.model.passage import MAX_PASSAGE_CHARS
 from py_agent.search import IndexSearcher
 from py_agent.site.index import write_index
 from py_agent.site.load import load_index
@@ -48,6 +50,23 @@ async def test_a_huge_changelog_does_not_bury_the_pages(with_changelog: IndexSea
     for word in ("install", "cache"):
         result = await with_changelog.search(word)
         assert sum(hit.passage.page.startswith("changelog") for hit in result.hits) <= 2
+
+
+async def test_a_huge_changelog_an_empty_page_and_an_endless_line_stay_within_their_limits(tmp_path: Path) -> None:
+    given = case("D15")
+    pages: dict[str, str | Path] = {
+        page: CASES / file for page, file in given["files"].items() if not file.endswith(".html")
+    }
+    pages["/blob/"] = f"<main><h1>Blob</h1><p>{'A' * 200_000}</p><p>tail text</p></main>"
+    root = make_site(tmp_path / "site", pages)
+    start = time.monotonic()
+    site = read(root)
+    write_index(site.pages, tmp_path / "index")
+    assert time.monotonic() - start <= given["limits"]["build_seconds"]
+    assert sum(file.stat().st_size for file in (tmp_path / "index").iterdir()) <= given["limits"]["index_bytes_max"]
+    assert {page.page.split("/")[0] for page in site.pages} == {"changelog", "install", "blob"}
+    assert {one.file.split("/")[0]: one.kind for one in site.skipped} == {"empty": "empty", "soon": "empty"}
+    assert max(len(piece.text) for page in site.pages for piece in page.pieces) <= MAX_PASSAGE_CHARS
 
 
 async def test_one_result_an_address(tmp_path: Path) -> None:

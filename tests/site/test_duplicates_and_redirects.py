@@ -172,6 +172,16 @@ def test_what_a_generator_keeps_beside_its_pages_is_left_out(tmp_path: Path) -> 
     assert {one.kind for one in site.skipped} == {"generator"}
 
 
+def test_a_page_that_only_holds_a_search_field_is_left_out_and_one_about_searching_is_not(tmp_path: Path) -> None:
+    field = page("", "Searching for multiple words only shows matches that contain all words.")
+    about = page("", "How the search of Lantern ranks what it finds. " * 20)
+    site = read(
+        make_site(tmp_path, {"search.html": field, "/search/": field, "/guide/search/": about, "/a/": page("")})
+    )
+    assert pages(site) == ["a/index.html", "guide/search/index.html"]
+    assert {one.kind for one in site.skipped} == {"search"}
+
+
 def test_addresses_of_one_page_compare_equal() -> None:
     paths = {same_page(address.split("user.example", 1)[1]) for address in case("D11")["same_page"][0]}
     assert paths == {"g/install"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -50,6 +51,38 @@ def test_only_what_changed_is_read_again_and_the_result_is_the_same(site: Path, 
     assert (changed.fresh, changed.kept) == (1, 3)
     assert [one.pieces[0].text for one in changed.pages if one.page == "b.html"] == ["Other words."]
     assert build(site, None).kept == 0
+
+
+def test_a_page_under_another_name_and_a_cache_in_another_place_are_known(site: Path, tmp_path: Path) -> None:
+    build(site, tmp_path / "cache")
+    (site / "a.html").rename(site / "moved.html")
+    (tmp_path / "cache").rename(tmp_path / "elsewhere")
+    again = build(site, tmp_path / "elsewhere")
+    assert (again.fresh, again.kept) == (0, 4)
+    assert [page.page for page in again.pages] == ["b.html", "c.html", "d.html", "moved.html"]
+
+
+def test_what_decides_a_reading_is_in_its_key() -> None:
+    """A module that a reading goes through, and that is not in the key, would leave old readings in use."""
+    seen, waiting = set(), ["reading"]
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        source = (PROJECT / "py_agent" / "site" / f"{name}.py").read_text()
+        waiting += [one for one in re.findall(r"^from py_agent\.site\.(\w+) import", source, re.M) if one not in seen]
+    assert seen <= set(reading._MODULES)
+
+
+def test_builds_at_once_share_a_cache(tmp_path: Path) -> None:
+    root = make_site(tmp_path / "site", {f"{n:02}.html": html_page(f"T{n}", f"Words {n}.") for n in range(80)})
+    code = (
+        "import sys; from pathlib import Path; from tests.site.test_incremental_reading import build;"
+        "site = build(Path(sys.argv[1]), Path(sys.argv[2])); print(len(site.pages), site.trouble)"
+    )
+    command = [sys.executable, "-c", code, str(root), str(tmp_path / "cache")]
+    both = [subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [one.communicate(timeout=60)[0].strip() for one in both] == ["80 []", "80 []"]
+    assert build(root, tmp_path / "cache").kept == 80
 
 
 def test_other_rules_and_another_reader_read_again(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

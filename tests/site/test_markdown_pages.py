@@ -27,6 +27,14 @@ def test_comments_in_code_are_no_headings_and_an_open_fence_loses_nothing(tmp_pa
     assert [word for word in given["expect"]["contains"] if word not in text] == []
     scripts = next(page for page in site.pages if page.page.startswith("guide/scripts"))
     assert [piece.path[-1] for piece in scripts.pieces] == given["expect"]["sections_of"]["/guide/scripts/"]
+    for piece in scripts.pieces:
+        outer: list[str] = []  # fences of three inside one of four are text
+        for fence in re.findall(r"^`{3,}", piece.text, re.MULTILINE):
+            if outer and len(fence) >= len(outer[-1]):
+                outer.pop()
+            elif not outer:
+                outer.append(fence)
+        assert outer == []
 
 
 def test_long_code_is_cut_between_lines_and_fenced_in_every_piece(tmp_path: Path) -> None:
@@ -40,6 +48,15 @@ def test_long_code_is_cut_between_lines_and_fenced_in_every_piece(tmp_path: Path
         assert piece.path[-1] == "Long example"
         fences = re.findall(r"^```(\w*)$", piece.text, re.MULTILINE)
         assert fences[::2] == ["python"] * (len(fences) // 2) and fences[1::2] == [""] * (len(fences) // 2)
+
+
+def test_the_ids_of_the_built_page_win_over_those_of_its_source(tmp_path: Path) -> None:
+    built = "<main><h1>Memory</h1><h2 id=own-setup>Setup</h2><p>Built words.</p></main>"
+    root = make_site(tmp_path, {"/guide/memory/": CASES / "D03.memory.md"})
+    make_site(tmp_path, {"/guide/memory/": built})
+    site = read(root)
+    assert [piece.anchor for page in site.pages for piece in page.pieces] == ["own-setup"]
+    assert "is indexed instead" in site.skipped[0].reason
 
 
 def test_front_matter_gives_the_title_where_the_page_has_no_heading(tmp_path: Path) -> None:

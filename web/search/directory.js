@@ -10,7 +10,7 @@ const LONG = 0b1000;
 
 /** @typedef {{idf: number, data: Uint8Array}} Entry */
 /** @typedef {{passages: Uint32Array, impacts: Uint8Array, headings: Uint8Array}} Postings */
-/** @typedef {{id: string, page: string, anchor: string, url: string, title: string, path: string[], text: string}} Passage */
+/** @typedef {{id: string, page: string, anchor: string, url: string, title: string, path: string[], text: string, address: string, facets: Record<string, string>, previous: string, next: string}} Passage */
 
 /**
  * Compares as Python does, by characters: JavaScript's own `<` puts characters beyond the basic plane before some in it.
@@ -240,9 +240,21 @@ export class TextShard {
    */
   get(number) {
     const [at, anchor, path, text, ending] = this.rows[number - this.first];
-    const [page, title, address] = this.pages[at];
+    const [page, title, url, start, count, address = "", facets = {}] = this.pages[at];
     const fragment = ending ?? fragmentOf(anchor);
-    return { id: `p${number + 1}`, page, anchor, url: fragment ? `${address}#${fragment}` : address, title, path, text };
+    return {
+      id: `p${number + 1}`,
+      page,
+      anchor,
+      url: fragment ? `${url}#${fragment}` : url,
+      title,
+      path,
+      text,
+      address,
+      facets,
+      previous: number > start ? `p${number}` : "",
+      next: number + 1 < start + count ? `p${number + 2}` : "",
+    };
   }
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from py_agent.search.texts import fragment_of
 from py_agent.site.address import page_url, with_fragment
@@ -23,22 +23,29 @@ def text_shards(rows: Sequence[tuple[Page, Piece]], *, clean_urls: bool) -> Iter
     large as the site's text."""
     total = sum(len(piece.text) for _, piece in rows)
     size = max(MIN_TEXT_BYTES, total // MAX_TEXT_SHARDS)
+    starts: dict[str, int] = {}
+    for number, (page, _) in enumerate(rows):
+        starts.setdefault(page.page, number)
     first, filled = 0, 0
     for number, (_, piece) in enumerate(rows):
         filled += len(piece.text) + len("".join(piece.path)) + 40
         if filled >= size or number == len(rows) - 1:
-            yield first, _text_shard(rows[first : number + 1], clean_urls=clean_urls)
+            yield first, _text_shard(rows[first : number + 1], starts, clean_urls=clean_urls)
             first, filled = number + 1, 0
 
 
-def _text_shard(rows: Sequence[tuple[Page, Piece]], *, clean_urls: bool) -> bytes:
-    pages: list[list[str]] = []
+def _text_shard(rows: Sequence[tuple[Page, Piece]], starts: Mapping[str, int], *, clean_urls: bool) -> bytes:
+    pages: list[list[object]] = []
     lines: list[list[object]] = []
     last: Page | None = None
     for page, piece in rows:
-        address = page_url(page.page, clean_urls=clean_urls)
         if page is not last:
-            pages.append([page.page, page.title, address])
+            url = page_url(page.page, clean_urls=clean_urls)
+            pages.append([page.page, page.title, url, starts[page.page], len(page.pieces)])
+            if page.address or page.facets:
+                pages[-1].append(page.address)
+            if page.facets:
+                pages[-1].append(page.facets)
             last = page
         line: list[object] = [len(pages) - 1, piece.anchor, piece.path, piece.text]
         fragment = with_fragment("", piece.anchor, piece.fragment).removeprefix("#")
