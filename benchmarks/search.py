@@ -100,7 +100,7 @@ def main(root: Path) -> dict[str, dict[str, object]]:
         passages[corpus.name] = asyncio.run(ours.passages_of(mine[WORDS].built[corpus.name].folder))
         _measure_peers(corpus, work, installed, passages[corpus.name], questions, others)
 
-    speeds = _speeds(root, work, {name: one.built[TIMED].folder for name, one in mine.items()}, questions)
+    speeds = _speeds(root, {name: one.built[TIMED].folder for name, one in mine.items()}, questions)
     _ask_pagefind(root, work, passages, questions, others[IN_BROWSER])
     reports = {f"ours_{name}": score(questions, one.hits) for name, one in mine.items()}
     reports |= {name: score(questions, _all_hits(one)) for name, one in others.items()}
@@ -140,33 +140,36 @@ def _measure_peers(
     )
 
 
-def _speeds(
-    root: Path, work: Path, folders: Mapping[str, Path], questions: Sequence[Question]
-) -> dict[str, dict[str, Speed]]:
+def _speeds(root: Path, folders: Mapping[str, Path], questions: Sequence[Question]) -> dict[str, dict[str, Speed]]:
     """Our speed by variant and by what runs it. All of them must find the same passages.
 
     Raises:
         AgentError: They do not.
     """
     texts = [one.question for one in questions]
-    speeds = {}
+    runs: dict[str, dict[str, dict[str, Any]]] = {
+        variant: {
+            "cpython": asyncio.run(loop.measure(ours.Fetcher(folder), texts, ROUNDS)),
+            "node": _in_node(root, folder, texts),
+        }
+        for variant, folder in folders.items()
+    }
     with open_page(root, {f"/index-{variant}": folder for variant, folder in folders.items()}) as page:
         _say(f"Chromium {page.version}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-        for variant, folder in folders.items():
-            runs = {
-                "cpython": asyncio.run(loop.measure(ours.Fetcher(folder), texts, ROUNDS)),
-                "node": _in_node(root, folder, texts),
-                "pyodide": page.python(f"/index-{variant}", texts, ROUNDS),
-                "browser": page.twin(f"/index-{variant}", texts, ROUNDS),
-            }
-            for name, found in runs.items():
-                if found["hits"] != runs["cpython"]["hits"]:
-                    raise AgentError(
-                        f"{name} ranks otherwise than CPython does, in the index by {variant}.",
-                        hint="Run the tests of the twin: pytest tests/search/test_twin.py.",
-                    )
-            speeds[variant] = {name: Speed(found["warm"], found["first"]) for name, found in runs.items()}
-    return speeds
+        for variant, found in runs.items():
+            found["pyodide"] = page.python(f"/index-{variant}", texts, ROUNDS)
+            found["browser"] = page.twin(f"/index-{variant}", texts, ROUNDS)
+    for variant, found in runs.items():
+        for where, one in found.items():
+            if one["hits"] != found["cpython"]["hits"]:
+                raise AgentError(
+                    f"{where} ranks otherwise than CPython does, in the index by {variant}.",
+                    hint="Run the tests of the twin: pytest tests/search/test_twin.py.",
+                )
+    return {
+        variant: {where: Speed(one["warm"], one["first"]) for where, one in found.items()}
+        for variant, found in runs.items()
+    }
 
 
 def _in_node(root: Path, folder: Path, texts: Sequence[str]) -> dict[str, Any]:
