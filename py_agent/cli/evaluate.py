@@ -11,20 +11,11 @@ from pathlib import Path
 import click
 
 from py_agent.cli.reading import FOLDER
+from py_agent.evals import retrieval
 from py_agent.evals.answers import read_answers, read_questions, score
-from py_agent.evals.retrieval import (
-    RANKED,
-    Figures,
-    Found,
-    LabelledQuestion,
-    Ranks,
-    auc,
-    cross_validate,
-    figures,
-    ranks,
-    read_labels,
-)
-from py_agent.search import IndexSearcher
+from py_agent.evals.cross_validation import FOLDS, cross_validate
+from py_agent.evals.retrieval import DEPTH, Figures, Question, RankedHit, Ranks, ranks
+from py_agent.model.errors import ConfigError
 from py_agent.search.fusion import Weights
 from py_agent.site.load import load_index
 
@@ -66,57 +57,51 @@ def answers(questions: Path, answers: Path, as_json: bool) -> None:
 @eval_group.command()
 @click.argument("indexes", type=FOLDER)
 @click.argument("questions", type=FOLDER)
-@click.option("--cross-validate", is_flag=True, help="Also say what the weights are worth on questions held out.")
+@click.option("--cross-validate", "validate", is_flag=True, help="Also say what the weights are worth, held out.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def search(indexes: Path, questions: Path, cross_validate: bool, as_json: bool) -> None:
+def search(indexes: Path, questions: Path, validate: bool, as_json: bool) -> None:
     """Score the search of INDEXES, an index or a folder of them by `corpus`, by the labels of QUESTIONS."""
-    asyncio.run(_search(indexes, read_labels(questions), cross_validate, as_json))
+    told = asyncio.run(_search(indexes, retrieval.read_questions(questions), validate))
+    if as_json:
+        click.echo(json.dumps(told, default=dict))
+        return
+    for name, found in told.items():
+        if isinstance(found, Figures):
+            click.echo(
+                f"{name:10} n={found.questions:<3} page@1 {found.page_at_1:.3f}  page@5 {found.page_at_5:.3f}"
+                f"  passage@1 {found.passage_at_1:.3f}  passage@5 {found.passage_at_5:.3f}  MRR {found.mrr:.3f}"
+            )
+        else:
+            click.echo(f"{name}: {found}")
 
 
-async def _search(indexes: Path, questions: Sequence[LabelledQuestion], validate: bool, as_json: bool) -> None:
+async def _search(indexes: Path, questions: Sequence[Question], validate: bool) -> dict[str, object]:
     single = (indexes / "manifest.json").is_file()
     names = {"" if single else question.corpus for question in questions}
     searchers = {name: await load_index(indexes / name) for name in sorted(names)}
 
-    def searcher_of(question: LabelledQuestion) -> IndexSearcher:
-        return searchers["" if single else question.corpus]
+    async def hits(question: Question) -> list[RankedHit]:
+        found = await searchers["" if single else question.corpus].search(question.question, DEPTH)
+        return [
+            RankedHit(url=f"{hit.passage.page}#{hit.passage.anchor}", text=hit.passage.text, score=hit.score)
+            for hit in found.hits
+        ]
 
-    async def outcome(question: LabelledQuestion) -> tuple[Ranks, float]:
-        hits = (await searcher_of(question).search(question.question, RANKED)).hits
-        found = [Found(hit.passage.page, hit.passage.anchor, hit.passage.text) for hit in hits]
-        return ranks(question, found), hits[0].score if hits else 0.0
-
-    outcomes = {question.id: await outcome(question) for question in questions}
-    answered = [question for question in questions if not question.unanswerable]
-    told: dict[str, object] = {}
-    for kind in [*sorted({question.type for question in answered}), "all"]:
-        some = [outcomes[question.id][0] for question in answered if kind in (question.type, "all")]
-        told[kind] = _told(kind, figures(some), as_json)
-    scores = {flag: [outcomes[one.id][1] for one in questions if one.unanswerable == flag] for flag in (False, True)}
-    told["auc"] = round(auc(scores[False], scores[True]), 3)
-    if not as_json:
-        click.echo(f"unanswerable, by the first score: AUC {told['auc']}")
+    report = retrieval.score(questions, {question.id: await hits(question) for question in questions})
+    told: dict[str, object] = {**report.by_type, "all": report.all, "auc": report.auc and round(report.auc, 3)}
+    answered = [question for question in questions if question.groups]
     if validate:
+        if len(answered) < FOLDS:
+            raise ConfigError(
+                f"{len(answered)} questions with an answer are too few for a cross-validation.",
+                hint=f"Give at least {FOLDS}.",
+                code="bad_input",
+            )
         choices: dict[Weights, Mapping[str, Ranks]] = {}
         for weights in itertools.starmap(Weights, itertools.product(MEANING, NAME, STRONG)):
             for one in searchers.values():
                 one.weights = weights
-            choices[weights] = {question.id: (await outcome(question))[0] for question in answered}
+            choices[weights] = {question.id: ranks(question, await hits(question)) for question in answered}
         result = cross_validate(answered, choices)
-        told["best"] = result.best._asdict() if isinstance(result.best, Weights) else {}
-        if not as_json:
-            click.echo(f"best of {len(choices)} weights: {told['best']}")
-        told["in_sample"] = _told("in-sample", result.in_sample, as_json)
-        told["held_out"] = _told("held out", result.held_out, as_json)
-    if as_json:
-        click.echo(json.dumps(told))
-
-
-def _told(name: str, found: Figures, as_json: bool) -> dict[str, float]:
-    if not as_json:
-        of = max(1, found.questions)
-        click.echo(
-            f"{name:10} n={found.questions:<3} page@5 {found.page / of:.3f}  passage@1 {found.first / of:.3f}"
-            f"  passage@5 {found.passage / of:.3f}  MRR {found.mrr:.3f}"
-        )
-    return {**found._asdict(), "mrr": round(found.mrr, 4)}
+        told |= {"best": result.best, "in-sample": result.in_sample, "held out": result.held_out}
+    return told

@@ -1,201 +1,211 @@
-"""Scoring a search by labelled questions: is the page, and the passage, that answers among the first results?
-
-A page hit is a result on a page that answers. A passage hit is one that also has one of the labelled anchors, or whose
-text holds the answer: how an index cuts its pages is its own affair.
-"""
+"""Scoring ranked passages: does a search bring the page, and the passage of it, that answers a labelled question."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from py_agent.model.errors import ConfigError
 
-#: Results that a reader, and a model, looks at.
-LOOKED_AT = 5
-#: Results that the mean reciprocal rank goes into.
-RANKED = 10
-#: Parts of a cross-validation: each holds nearly ten of the 48 questions that the docs answer.
-FOLDS = 5
-
-_BLANKS = re.compile(r"\s+")
+#: A hit counts for a figure @5 among the first five: as many as a reader looks at, and as the agent is given.
+SHOWN = 5
+#: A passage that comes later than this counts as not found in the mean reciprocal rank, as is usual.
+DEPTH = 10
 
 
 class Gold(BaseModel):
-    """A page that answers, and the anchors on it that lead to the answer."""
+    """A page that answers, and the anchors under which it does."""
 
     page: str
     anchors: frozenset[str] = frozenset()
 
 
-class Group(BaseModel):
-    """One thing that the question needs to know: words of its answer, and where they stand."""
+class Part(BaseModel):
+    """One part of an answer: a string that stands in it, and the pages that hold it, each enough by itself."""
 
     answer: str
-    gold: tuple[Gold, ...]
+    gold: tuple[Gold, ...] = Field(min_length=1)
 
 
-class LabelledQuestion(BaseModel):
-    """A question with what answers it; ``groups`` are empty where the docs do not."""
+class Question(BaseModel):
+    """A labelled question. ``groups`` are the parts of its answer, none if the docs do not answer it."""
 
     id: str
-    question: str
     corpus: str = ""
     type: str = ""
-    groups: tuple[Group, ...] = ()
-    unanswerable: bool = False
+    question: str
+    groups: tuple[Part, ...] = ()
 
 
-class Found(NamedTuple):
-    """A result: the file of its page, its anchor, its text."""
+class RankedHit(BaseModel):
+    """One result: ``url`` is the page's path and, behind a ``#``, the anchor; ``score`` rises with confidence."""
 
-    page: str
-    anchor: str
-    text: str
+    url: str
+    text: str = ""
+    score: float = 0.0
+
+
+class _Line(BaseModel):
+    id: str
+    hits: tuple[RankedHit, ...]
 
 
 class Ranks(NamedTuple):
-    """Place of the first page hit and of the first passage hit, from 1; None: not among the first ``RANKED``."""
+    """The first ranks, from 1, at which a question's page and passage came; None: not among the first ``DEPTH``."""
 
     page: int | None
     passage: int | None
 
 
-class Figures(NamedTuple):
-    """Figures of some questions.
-
-    Attributes:
-        questions: How many.
-        page, passage: Questions with a hit among the first ``LOOKED_AT``.
-        first: Questions whose first result is a passage hit.
-        mrr: Mean reciprocal rank of the first passage hit, 0 to 1.
-    """
+class Figures(BaseModel):
+    """Shares of questions from 0 to 1, and the mean reciprocal rank of the passage among the first ``DEPTH``."""
 
     questions: int
-    page: int
-    passage: int
-    first: int
+    page_at_1: float
+    page_at_5: float
+    passage_at_1: float
+    passage_at_5: float
     mrr: float
 
 
-Choice = TypeVar("Choice", bound=Hashable)
+class Report(BaseModel):
+    """Figures of all questions that the docs answer, the same by type, and how well the unanswerable are told apart.
+
+    Attributes:
+        auc: Chance that the first hit of an answerable question has a higher score than that of an unanswerable one,
+            0.5 where scores say nothing; None: there are not both.
+    """
+
+    all: Figures
+    by_type: dict[str, Figures]
+    auc: float | None
 
 
-class CrossValidation(NamedTuple):
-    """In-sample: the figures of the choice that is best for all questions. Held out: each question by the choice that
-    is best for the questions of the other folds."""
-
-    best: object
-    in_sample: Figures
-    held_out: Figures
-
-
-def read_labels(path: Path) -> list[LabelledQuestion]:
-    """Questions from JSON lines.
+def score(questions: Iterable[Question], hits: Mapping[str, Sequence[RankedHit]]) -> Report:
+    """Scores the hits of each question, best first, by the question's id.
 
     Raises:
-        ConfigError: ``bad_questions``: the file is not there, or a line is none.
+        ConfigError: ``bad_input``: a question has no entry in ``hits`` (an empty one is an entry), or the docs answer
+            none of the questions.
     """
+    rows: list[Ranks] = []
+    by_type: dict[str, list[Ranks]] = {}
+    tops: dict[bool, list[float]] = {True: [], False: []}
+    for question in questions:
+        if question.id not in hits:
+            raise ConfigError(
+                f"There are no hits for the question {question.id!r}, so no figure would be true.",
+                hint="Search for every question; one without a result has an empty list.",
+                code="bad_input",
+            )
+        found = hits[question.id]
+        tops[bool(question.groups)].append(found[0].score if found else 0.0)
+        if question.groups:
+            row = ranks(question, found)
+            rows.append(row)
+            by_type.setdefault(question.type, []).append(row)
+    if not rows:
+        raise ConfigError(
+            "The docs answer none of these questions: there is nothing to score.",
+            hint="Give questions with `groups`.",
+            code="bad_input",
+        )
+    return Report(
+        all=figures(rows), by_type={kind: figures(group) for kind, group in sorted(by_type.items())}, auc=_auc(tops)
+    )
+
+
+def ranks(question: Question, hits: Sequence[RankedHit]) -> Ranks:
+    """Where the first page and the first passage that answer ``question`` stand in ``hits``.
+
+    A passage answers that has an anchor of a gold page, or lies on the page and holds a part's answer: how an engine
+    cuts pages into passages is its own affair. White space and case do not count.
+    """
+    page_rank = passage_rank = None
+    for rank, hit in enumerate(hits[:DEPTH], 1):
+        page, _, anchor = hit.url.partition("#")
+        page = page.partition("?")[0].lstrip("./")
+        text = _fold(hit.text)
+        for part in question.groups:
+            for gold in part.gold:
+                if gold.page != page:
+                    continue
+                page_rank = page_rank or rank
+                if anchor in gold.anchors or _fold(part.answer) in text:
+                    passage_rank = passage_rank or rank
+    return Ranks(page_rank, passage_rank)
+
+
+def read_questions(path: Path) -> list[Question]:
+    """Reads labelled questions, one JSON object a line.
+
+    Raises:
+        ConfigError: ``bad_input``: the file cannot be read, or a line is of another form.
+    """
+    return _read(path, Question.model_validate_json, "a labelled question")
+
+
+def read_hits(path: Path) -> dict[str, tuple[RankedHit, ...]]:
+    """Reads what ``py-agent search --batch --json`` wrote: ``{"id", "hits": [{"url", "text", "score"}]}`` a line.
+
+    Raises:
+        ConfigError: ``bad_input``: the file cannot be read, or a line is of another form.
+    """
+    return {line.id: line.hits for line in _read(path, _Line.model_validate_json, "a question's id and its hits")}
+
+
+_T = TypeVar("_T")
+
+
+def _read(path: Path, parse: Callable[[str], _T], what: str) -> list[_T]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # Not splitlines: text in JSON may hold other line ends than the line feed.
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
-            f"The questions in {path} cannot be read: {error}.", hint="Give a file of JSON lines.", code="bad_questions"
+            f"{path} cannot be read: {error}.", hint="Give a file of JSON Lines in UTF-8.", code="bad_input"
         ) from error
-    found = []
+    read = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            found.append(LabelledQuestion.model_validate_json(line))
+            read.append(parse(line))
         except ValidationError as error:
             first = error.errors()[0]
+            where = ".".join(str(step) for step in first["loc"]) or "the line"
             raise ConfigError(
-                f"{path}, line {number}: {'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}.",
-                hint="A line has id, question, corpus, type, unanswerable and groups: docs/command-line.md shows one.",
-                code="bad_questions",
+                f"{path}, line {number}, is not {what}: {where}: {first['msg']}.",
+                hint="Correct the line.",
+                code="bad_input",
             ) from error
-    return found
+    return read
 
 
-def ranks(question: LabelledQuestion, results: Iterable[Found]) -> Ranks:
-    """Where the first hits are among ``results``, best first."""
-    page_rank: int | None = None
-    for rank, result in enumerate(list(results)[:RANKED], 1):
-        text = _folded(result.text)
-        for group in question.groups:
-            for gold in group.gold:
-                if gold.page != result.page:
-                    continue
-                page_rank = page_rank or rank
-                if result.anchor in gold.anchors or _folded(group.answer) in text:
-                    return Ranks(page_rank, rank)
-    return Ranks(page_rank, None)
+def figures(rows: Sequence[Ranks]) -> Figures:
+    """The figures of some questions, at least one, that the docs answer."""
 
+    def share(found: Iterable[int | None], within: int) -> float:
+        return sum(1 for rank in found if rank is not None and rank <= within) / len(rows)
 
-def figures(found: Sequence[Ranks]) -> Figures:
-    """The figures of some questions that the docs answer."""
-
-    def among(places: Iterable[int | None], most: int) -> int:
-        return sum(1 for place in places if place is not None and place <= most)
-
-    passages = [one.passage for one in found]
-    reciprocal = sum(1 / place for place in passages if place is not None)
+    pages, passages = [row.page for row in rows], [row.passage for row in rows]
     return Figures(
-        questions=len(found),
-        page=among((one.page for one in found), LOOKED_AT),
-        passage=among(passages, LOOKED_AT),
-        first=among(passages, 1),
-        mrr=reciprocal / len(found) if found else 0.0,
+        questions=len(rows),
+        page_at_1=share(pages, 1),
+        page_at_5=share(pages, SHOWN),
+        passage_at_1=share(passages, 1),
+        passage_at_5=share(passages, SHOWN),
+        mrr=sum(1 / rank for rank in passages if rank is not None) / len(rows),
     )
 
 
-def auc(answerable: Sequence[float], unanswerable: Sequence[float]) -> float:
-    """How often the score of a question that the docs answer is above that of one that they do not; ties count half.
-
-    Returns:
-        0 to 1; 0.5 is chance, and what there is without one of the two.
-    """
-    pairs = [(one > other) + 0.5 * (one == other) for one in answerable for other in unanswerable]
-    return sum(pairs) / len(pairs) if pairs else 0.5
+def _auc(tops: Mapping[bool, Sequence[float]]) -> float | None:
+    pairs = [(good > bad) + (good == bad) / 2 for good in tops[True] for bad in tops[False]]
+    return sum(pairs) / len(pairs) if pairs else None
 
 
-def cross_validate(
-    questions: Sequence[LabelledQuestion], outcomes: Mapping[Choice, Mapping[str, Ranks]], folds: int = FOLDS
-) -> CrossValidation:
-    """How well a choice does on questions that had no part in it.
-
-    Args:
-        questions: Those that the docs answer. Each fold gets its share of every type.
-        outcomes: For each choice, the ranks of each question by its id.
-        folds: Parts, at least two.
-    """
-    if not questions or not outcomes or folds < 2:
-        raise ValueError("a cross-validation needs questions, choices and two folds")
-    order = sorted(questions, key=lambda question: (question.type, question.id))
-    parts = [[question.id for question in order[fold::folds]] for fold in range(folds)]
-
-    def best(ids: Sequence[str]) -> Choice:
-        return max(outcomes, key=lambda choice: _worth(figures([outcomes[choice][one] for one in ids])))
-
-    everything = [question.id for question in order]
-    chosen = best(everything)
-    held_out: list[Ranks] = []
-    for fold, part in enumerate(parts):
-        others = [one for other, ids in enumerate(parts) if other != fold for one in ids]
-        choice = best(others)
-        held_out += [outcomes[choice][one] for one in part]
-    return CrossValidation(chosen, figures([outcomes[chosen][one] for one in everything]), figures(held_out))
-
-
-def _worth(found: Figures) -> float:
-    """What a choice is made by: pages and passages among the first, and how early the passage comes, all alike."""
-    return (found.page + found.passage) / max(1, found.questions) + found.mrr
-
-
-def _folded(text: str) -> str:
-    return _BLANKS.sub(" ", text).strip().lower()
+def _fold(text: str) -> str:
+    return " ".join(text.split()).lower()
