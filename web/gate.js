@@ -214,7 +214,11 @@ class Gate {
   }
 
   #enable() {
-    for (const button of this.element.querySelectorAll("button")) button.disabled = !this.#armed || this.#pending;
+    const waits = !this.#armed || this.#pending;
+    // A button that goes grey loses the focus, and nobody would know that the reader was here.
+    const focused = /** @type {ShadowRoot | Document} */ (this.element.getRootNode()).activeElement;
+    if (waits && focused?.localName === "button" && this.element.contains(focused)) this.element.focus({ preventScroll: true });
+    for (const button of this.element.querySelectorAll("button")) button.disabled = waits;
   }
 
   #tick() {

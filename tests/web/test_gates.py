@@ -106,6 +106,26 @@ def test_the_reader_allows_by_keyboard_alone(opened: Tab) -> None:
     assert opened.shadow("root.activeElement.localName") == "textarea"
 
 
+def test_the_focus_stays_in_the_dialog_while_a_decision_is_on_its_way(opened: Tab) -> None:
+    sent(opened, 'gate:{"text":"Open this page?"}')
+    opened.page.wait_for_timeout(ARMED_MS)
+    button(opened, "Allow").focus()
+    # As long as the button is grey, browsers take the focus from it at the next frame.
+    seen = opened.page.evaluate(
+        """async () => {
+          const root = document.querySelector('py-agent-widget').shadowRoot;
+          const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+          root.activeElement.click();
+          const first = root.activeElement?.className;
+          for (let at = 0; at < 10; at += 1) await frame();
+          return first;
+        }"""
+    )
+    assert seen == "gate"
+    opened.driver.element.locator("[data-status=answered]").wait_for()
+    assert opened.shadow("root.activeElement.localName") == "textarea"
+
+
 def test_a_reader_who_skips_is_not_waited_for(opened: Tab) -> None:
     ask = asked(opened, kind="ask", text="Which system?")
     button(opened, "Skip").click()
