@@ -14,7 +14,12 @@ import platformdirs
 #: Readings that no build asked for in so many days are dropped: a release cycle of most docs is shorter.
 KEPT_DAYS = 90
 _SECONDS_A_DAY = 86_400
+#: Seconds that one build waits for another that writes: they write for milliseconds.
+LOCKED_S = 10.0
+#: Seconds between two tries of opening.
+RETRY_S = 0.02
 _SELECT = "SELECT key, reading FROM readings WHERE key IN (SELECT value FROM json_each(?))"
+_CREATE = "CREATE TABLE IF NOT EXISTS readings (key TEXT PRIMARY KEY, day INTEGER NOT NULL, reading BLOB NOT NULL)"
 _TOUCH = "UPDATE readings SET day = :day WHERE day < :day AND key IN (SELECT value FROM json_each(:names))"
 #: Files in the folder.
 READINGS = "readings.sqlite"
@@ -111,15 +116,19 @@ class ReadingCache:
 
 
 def _prepare(file: Path) -> sqlite3.Connection:
-    database = sqlite3.connect(file, timeout=10)
-    try:
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute(
-            "CREATE TABLE IF NOT EXISTS readings (key TEXT PRIMARY KEY, day INTEGER NOT NULL, reading BLOB NOT NULL)"
-        )
-        database.execute("SELECT count(*) FROM readings WHERE key = ''")
-        database.commit()
-    except sqlite3.Error:
-        database.close()
-        raise
-    return database
+    until = time.monotonic() + LOCKED_S
+    while True:
+        # IMMEDIATE: a transaction that begins with reading cannot wait for its turn to write.
+        database = sqlite3.connect(file, timeout=LOCKED_S, isolation_level="IMMEDIATE")
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute(_CREATE)
+            database.execute("SELECT count(*) FROM readings WHERE key = ''")
+            database.commit()
+            return database
+        except sqlite3.Error as error:
+            database.close()
+            # SQLite waits for no one who switches a new file to this journal at the same moment.
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(RETRY_S)

@@ -85,6 +85,26 @@ def test_builds_at_once_share_a_cache(tmp_path: Path) -> None:
     assert build(root, tmp_path / "cache").kept == 80
 
 
+def test_a_new_cache_is_opened_by_many_at_once(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from py_agent.site.cache import ReadingCache; print(flush=True);"
+        "print([ReadingCache(Path(sys.argv[1]) / line.strip()).trouble for line in sys.stdin])"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    many = [
+        subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    for one in many:
+        assert one.stdout is not None and one.stdout.readline() == "\n"
+    for number in range(40):
+        for one in many:
+            assert one.stdin is not None
+            one.stdin.write(f"{number}\n")
+            one.stdin.flush()
+    assert {one.communicate(timeout=60)[0].strip() for one in many} == {str([""] * 40)}
+
+
 def test_other_rules_and_another_reader_read_again(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build(site, tmp_path / "cache")
     other = build(site, tmp_path / "cache", Rules(pages=[PageRule("a.*", drop=("p",))]))
