@@ -113,13 +113,13 @@ class FixedSearch:
         hits = tuple(Hit(passage=passage, score=1.0) for passage in self._passages.values())
         return SearchResult(query=query, hits=hits[:top], missing=())
 
-    def passage(self, passage_id: str) -> Passage:
+    async def passage(self, passage_id: str) -> Passage:
         return self._passages[passage_id]
 
-    def pages(self) -> list[Page]:
+    async def pages(self) -> list[Page]:
         return [Page(page=passage.page, title=passage.title) for passage in self._passages.values()]
 
-    def page(self, page: str) -> tuple[Passage, ...]:
+    async def page(self, page: str) -> tuple[Passage, ...]:
         return tuple(self._passages.values())
 
 
