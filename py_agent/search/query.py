@@ -7,12 +7,12 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from py_agent.search.stopwords import STOP_WORDS
-from py_agent.search.tokens import Tokenizer, Word, plain_tokenizer
+from py_agent.search.tokens import NAME_SIGN, Tokenizer, Word, plain_tokenizer
 
 _BLANKS = re.compile("[ \t\n\r\f\v\xa0\u2000-\u200a\u202f\u3000]+")
 # A name by its shape: an inner capital, an underscore, a digit, or all capitals. Of plain text, so ASCII will do.
-_SHAPE = re.compile(r"[a-z0-9][A-Z]|_|[A-Z]{2}|[0-9]|[+#]|::|[0-9A-Za-z_\x80-\U0010ffff]\.[0-9A-Za-z_\x80-\U0010ffff]")
-_EDGE = re.compile(r"[0-9A-Za-z_\x80-\U0010ffff]")
+_SHAPE = re.compile(rf"[a-z0-9][A-Z]|_|[A-Z]{{2}}|[0-9]|[+#]|::|{NAME_SIGN}\.{NAME_SIGN}")
+_EDGE = re.compile(NAME_SIGN)
 
 
 class QueryWord(NamedTuple):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from py_agent.search.query import read_query
-from py_agent.search.tokens import MAX_TERM_CHARS, fold, stem, terms
+from py_agent.search.tokens import MAX_TERM_CHARS, NAME_SIGN, fold, stem, terms
 
 
 @pytest.mark.parametrize(
@@ -73,3 +75,9 @@ def test_any_text_has_terms_that_fit_the_index(text: str) -> None:
 @given(st.text(alphabet="abcÄéÇ0 "))
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
+
+
+def test_signs_of_names_are_letters_digits_underscores_and_all_beyond_ascii() -> None:
+    plain = set("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+    sign = re.compile(NAME_SIGN)
+    assert all((sign.match(chr(code)) is not None) == (code > 0x7F or chr(code) in plain) for code in range(0x110000))
