@@ -13,8 +13,9 @@ CLUSTER_FROM = 6_000
 #: Passages in a cluster; the largest sites have larger clusters, so that there are not too many to choose from.
 CLUSTER_PASSAGES = 128
 MAX_CLUSTERS = 1_024
-#: Clusters that a query looks into, as a share of them and at least.
-PROBE_SHARE = 0.2
+#: Clusters that a query looks into, as a share of them and at least. On the Python docs 0.2 finds 94.8 % of the five
+#: passages that mean most what the query means, and 0.25 finds 95.5 %.
+PROBE_SHARE = 0.25
 MIN_PROBES = 16
 #: Rounds of k-means: after these hardly a passage moves.
 ROUNDS = 12
